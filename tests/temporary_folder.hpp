@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// A folder that is removed with the object.
 class TemporaryFolder {
@@ -24,4 +24,4 @@ class TemporaryFolder {
   std::filesystem::path root_;
 };
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

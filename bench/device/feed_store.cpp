@@ -40,7 +40,7 @@ transforms:
 )";
 
 void write_slides(const std::string& path, bool trial) {
-  testing::StoreSpec slides;
+  fixtures::StoreSpec slides;
   slides.images = 4;
   slides.height = slides.width = trial ? 1024 : 4096;
   slides.levels = 4;
@@ -49,11 +49,11 @@ void write_slides(const std::string& path, bool trial) {
   slides.cell = 256;
   slides.codec = "jpeg";
   slides.splits = {"train", "train", "train", "val"};
-  testing::write_store(path, slides);
+  fixtures::write_store(path, slides);
 }
 
 void write_volumes(const std::string& path, bool trial) {
-  testing::VolumeSpec volumes;
+  fixtures::VolumeSpec volumes;
   volumes.images = 4;
   volumes.shape_zyx = {256, 256, 256};
   if (trial) volumes.shape_zyx = {64, 96, 96};
@@ -63,7 +63,7 @@ void write_volumes(const std::string& path, bool trial) {
   volumes.codec = "zstd";
   volumes.checked = true;
   volumes.align = 4096;
-  testing::write_volume_store(path, volumes);
+  fixtures::write_volume_store(path, volumes);
 }
 
 }  // namespace

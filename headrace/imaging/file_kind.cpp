@@ -33,6 +33,19 @@ bool is_dicom_file(const std::string& path) {
   return head.size() == kPreamble + 4 && starts_with(std::span(head).subspan(kPreamble), "DICM");
 }
 
+bool looks_like_dicom(const std::string& path) {
+  if (is_dicom_file(path)) return true;
+  const auto head = FileBytes(path).head(8);
+  if (head.size() < 8) return false;
+  const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(head[i]); };
+  const bool little =
+      (byte(0) == 2 || byte(0) == 8) && byte(1) == 0 && byte(2) <= 0x18 && byte(3) == 0;
+  // Explicit value representation, or a length that fits a first element of these groups.
+  const bool vr = byte(4) >= 'A' && byte(4) <= 'Z' && byte(5) >= 'A' && byte(5) <= 'Z';
+  const bool length = byte(5) == 0 && byte(6) == 0 && byte(7) == 0 && byte(4) <= 64;
+  return little && (vr || length);
+}
+
 std::string describe_head(const std::string& path) {
   const auto head = FileBytes(path).head(16);
   if (head.empty()) return "nothing, the file is empty";

@@ -12,6 +12,9 @@ FileKind file_kind(const std::string& path);
 /// Whether a file is DICOM by its first bytes (PS3.10), whatever its name. Errors: not_found, io.
 bool is_dicom_file(const std::string& path);
 
+/// The same, or a data set of group 2 or 8 begins the file without that.
+bool looks_like_dicom(const std::string& path);
+
 /// The first bytes for an error text: as text where they are ("Hello…"), else in hex.
 std::string describe_head(const std::string& path);
 

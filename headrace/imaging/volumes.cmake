@@ -36,7 +36,7 @@ target_sources(headrace_imaging PRIVATE
   volume/whole_values.cpp
 )
 if(HR_DCMTK)
-  target_sources(headrace_imaging PRIVATE
+  set(dcmtk_sources
     dicom/broken_files.cpp
     dicom/copies.cpp
     dicom/dcmtk_file.cpp
@@ -58,6 +58,8 @@ if(HR_DCMTK)
     dicom/structure_set.cpp
     jpeg2000.cpp
   )
+  target_sources(headrace_imaging PRIVATE ${dcmtk_sources})
+  set_source_files_properties(${dcmtk_sources} PROPERTIES HR_UNITY_PART dcmtk)  # programs without DCMTK link no_dcmtk.cpp in their place
   target_link_libraries(headrace_imaging PRIVATE headrace_dcmtk)
 else()
   target_sources(headrace_imaging PRIVATE dicom/no_dcmtk.cpp)

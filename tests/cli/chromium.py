@@ -23,7 +23,7 @@ class Browser:
         self._next, self._rest = 0, b""
         self.requests, self.problems, self._loading = [], [], set()
 
-        def wire():  # Chromium reads descriptor 3 and writes 4; the copies first, lest one lies on the other
+        def wire():  # Chromium reads descriptor 3 and writes 4; the copies first, so that neither lies on the other
             a, b = os.dup(to_child), os.dup(from_child)
             a, b = (os.dup(a) if a in (3, 4) else a), (os.dup(b) if b in (3, 4) else b)
             os.dup2(a, 3)

@@ -17,8 +17,8 @@
 namespace headrace::cohort {
 namespace {
 
-using testing::StoreSpec;
-using testing::TemporaryFolder;
+using fixtures::StoreSpec;
+using fixtures::TemporaryFolder;
 
 StoreSpec small() {
   StoreSpec spec;
@@ -150,8 +150,8 @@ TEST(Cohort, ArraysGiveTheStoredPixels) {
     for (std::int64_t x = 0; x < 60; ++x) {
       const auto at = static_cast<std::size_t>(y * 60 + x);
       ASSERT_EQ((std::array{pixels[3 * at], pixels[3 * at + 1], pixels[3 * at + 2]}),
-                testing::fixture_pixel(spec, 2, 120 + y, 150 + x));
-      ASSERT_EQ(labels[at], testing::fixture_label(spec, 2, 120 + y, 150 + x));
+                fixtures::fixture_pixel(spec, 2, 120 + y, 150 + x));
+      ASSERT_EQ(labels[at], fixtures::fixture_label(spec, 2, 120 + y, 150 + x));
     }
   }
   EXPECT_EQ(cohort->image_array(2, 0), cohort->image_array(2, 0)) << "opened once";
@@ -165,7 +165,7 @@ TEST(Cohort, CellsCountTheLabelsPixels) {
   EXPECT_EQ(cells.cell_size_px, 128);
   std::vector<std::uint64_t> expected(3), found(3);
   for (std::int64_t y = 0; y < spec.height; ++y) {
-    for (std::int64_t x = 0; x < spec.width; ++x) ++expected[testing::fixture_label(spec, 0, y, x)];
+    for (std::int64_t x = 0; x < spec.width; ++x) ++expected[fixtures::fixture_label(spec, 0, y, x)];
   }
   for (std::size_t k = 0; k < cells.cell_y.size(); ++k) {
     for (std::size_t c = 0; c < 3; ++c) found[c] += cells.class_px[c][k];

@@ -19,7 +19,7 @@ void put_list(storage::Store& store, const std::string& id, const std::string& c
 }
 
 TEST(SamePixels, AreThoseOfLevel0WhateverElseDiffers) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   storage::LocalStore store(folder.path("s.zarr"));
   StoreVersion version;
   for (const auto& [id, chunk] : std::vector<std::pair<std::string, std::string>>{

@@ -15,7 +15,7 @@
 namespace headrace::cohort {
 namespace {
 
-using testing::TemporaryFolder;
+using fixtures::TemporaryFolder;
 
 class SiteTables : public ::testing::Test {
  protected:
@@ -26,7 +26,7 @@ class SiteTables : public ::testing::Test {
       if (z < 6 && y < 6 && x < 6) return std::uint8_t{2};
       return static_cast<std::uint8_t>(z > 14 && x > 30 ? 2 : y > 30 ? 1 : 0);
     };
-    testing::write_volume_store(path_, spec_);
+    fixtures::write_volume_store(path_, spec_);
   }
   void replace(const std::string& file, const std::string& from, const std::string& to) {
     std::ifstream in(path_ + "/" + file);
@@ -50,7 +50,7 @@ class SiteTables : public ::testing::Test {
 
   const TemporaryFolder folder_;
   const std::string path_ = folder_.path("c.zarr");
-  testing::VolumeSpec spec_;
+  fixtures::VolumeSpec spec_;
 };
 
 TEST_F(SiteTables, HaveEveryVoxelOfEachRegionOnce) {
@@ -96,14 +96,14 @@ TEST_F(SiteTables, AreSeenByTheClassesOfWhoeverAsks) {
 
 TEST(SiteTablesOfSpoiltStores, AClassThatTheStoreDoesNotHaveIsNamed) {
   const TemporaryFolder folder;
-  testing::VolumeSpec spec;
+  fixtures::VolumeSpec spec;
   spec.images = 1;
   spec.shape_zyx = {20, 40, 50};
   spec.classes = {"background", "liver"};
   spec.label = [](int, std::int64_t z, std::int64_t, std::int64_t) {
     return static_cast<std::uint8_t>(z < 5 ? 2 : 0);
   };
-  testing::write_volume_store(folder.path("c.zarr"), spec);
+  fixtures::write_volume_store(folder.path("c.zarr"), spec);
   try {
     Cohort::open(folder.path("c.zarr"))->label_sites(0, "annotation");
     FAIL() << "accepted";
@@ -118,7 +118,7 @@ TEST_F(SiteTables, OfTissueHaveEveryVoxelOfTheBody) {
   std::uint64_t body = 0, found = 0;
   for (std::int64_t z = 0; z < 20; ++z) {
     for (std::int64_t y = 0; y < 40; ++y) {
-      for (std::int64_t x = 0; x < 50; ++x) body += testing::fixture_hu(spec_, 0, z, y, x) > -500;
+      for (std::int64_t x = 0; x < 50; ++x) body += fixtures::fixture_hu(spec_, 0, z, y, x) > -500;
     }
   }
   for (const SiteBlock& block : cohort->tissue_sites(0).blocks) found += block.pixels;

@@ -16,15 +16,15 @@
 namespace headrace::cohort {
 namespace {
 
-using testing::TemporaryFolder;
-using testing::VolumeSpec;
+using fixtures::TemporaryFolder;
+using fixtures::VolumeSpec;
 
 /// One store for the tests that only read.
 class VolumeCohort : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TemporaryFolder>();
-    testing::write_volume_store(folder_->path("c.zarr"), spec_);
+    fixtures::write_volume_store(folder_->path("c.zarr"), spec_);
     cohort_ = Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
@@ -91,8 +91,8 @@ TEST_F(VolumeCohort, ArraysGiveTheStoredVoxels) {
   for (std::int64_t z = 20; z < 20 + kDepth; ++z) {
     for (std::int64_t y = 40; y < 40 + kEdge; ++y) {
       for (std::int64_t x = 30; x < 30 + kEdge; ++x, ++at) {
-        ASSERT_EQ(hu[at], testing::fixture_hu(spec_, 1, z, y, x));
-        ASSERT_EQ(labels[at], testing::fixture_volume_label(spec_, 1, z, y, x));
+        ASSERT_EQ(hu[at], fixtures::fixture_hu(spec_, 1, z, y, x));
+        ASSERT_EQ(labels[at], fixtures::fixture_volume_label(spec_, 1, z, y, x));
         ASSERT_EQ(body[at], hu[at] > -500 ? 1 : 0);
       }
     }
@@ -103,8 +103,8 @@ TEST_F(VolumeCohort, CellsHistogramAndBodyCountTheVoxels) {
   std::map<std::int32_t, std::array<std::uint64_t, 2>> expected;
   std::map<std::array<std::uint32_t, 3>, std::array<std::uint32_t, 4>> boxes;
   each_voxel([&](std::int64_t z, std::int64_t y, std::int64_t x) {
-    const std::int32_t hu = testing::fixture_hu(spec_, 0, z, y, x);
-    const std::uint8_t label = testing::fixture_volume_label(spec_, 0, z, y, x);
+    const std::int32_t hu = fixtures::fixture_hu(spec_, 0, z, y, x);
+    const std::uint8_t label = fixtures::fixture_volume_label(spec_, 0, z, y, x);
     if (hu <= -500) return;
     ++expected[hu][0];
     if (label == 1 || label == 2) ++expected[hu][1];
@@ -145,7 +145,7 @@ TEST_F(VolumeCohort, LesionsAreTheLabelsComponents) {
   ASSERT_EQ(lesions.size(), 1u);
   std::uint64_t voxels = 0;
   each_voxel([&](std::int64_t z, std::int64_t y, std::int64_t x) {
-    voxels += testing::fixture_volume_label(spec_, 2, z, y, x) == 2 ? 1 : 0;
+    voxels += fixtures::fixture_volume_label(spec_, 2, z, y, x) == 2 ? 1 : 0;
   });
   EXPECT_EQ(lesions[0].class_value, 2);
   EXPECT_EQ(lesions[0].voxels, voxels);
@@ -160,7 +160,7 @@ TEST(VolumeStore, WithoutLabelsThereAreNoLesions) {
   spec.images = 1;
   spec.shape_zyx = {20, 30, 40};
   spec.labels = false;
-  testing::write_volume_store(folder.path("c.zarr"), spec);
+  fixtures::write_volume_store(folder.path("c.zarr"), spec);
   const auto cohort = Cohort::open(folder.path("c.zarr"));
   EXPECT_TRUE(cohort->lesions(0, "annotation").empty());
   EXPECT_TRUE(cohort->images()[0].labels.empty());
@@ -177,7 +177,7 @@ class SpoiltVolume : public ::testing::Test {
     VolumeSpec spec;
     spec.images = 1;
     spec.shape_zyx = {20, 30, 40};
-    testing::write_volume_store(path_, spec);
+    fixtures::write_volume_store(path_, spec);
   }
   void replace(const std::string& file, const std::string& from, const std::string& to) {
     std::ifstream in(path_ + "/" + file);
@@ -260,10 +260,10 @@ TEST_F(SpoiltVolume, ACellOutsideOfTheVolumeIsNamed) {
 
 TEST(SlideStore, HasNoBody) {
   const TemporaryFolder folder;
-  testing::StoreSpec spec;
+  fixtures::StoreSpec spec;
   spec.images = 1;
   spec.height = spec.width = 200;
-  testing::write_store(folder.path("c.zarr"), spec);
+  fixtures::write_store(folder.path("c.zarr"), spec);
   const auto cohort = Cohort::open(folder.path("c.zarr"));
   expect_ends(error_of(ErrorCode::usage, [&] { cohort->body_mask(0); }),
               "c.zarr: a store of kind 'slide', where a store of volumes is needed");

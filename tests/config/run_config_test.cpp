@@ -187,7 +187,7 @@ TEST(RunConfig, KeysThatAreNotUsedLeaveTheHashAsItIs) {
 }
 
 TEST(RunConfig, ARelativeStoreIsFoundBesideTheConfig) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path("a.zarr"));
   std::ofstream(folder.path("run.yaml")) << kBase;
   EXPECT_EQ(RunConfig::load(folder.path("run.yaml")).data.store, folder.path("a.zarr"));

@@ -33,10 +33,10 @@ std::vector<std::string> split(const std::string& cell) {
 /// By key. A row may be of several, of which `.b` after `a.x` is `a.b`; they share a lone default.
 Rows rows_under(const std::string& heading) {
   Rows rows;
-  const auto tables = testing::runbook_tables(heading);
+  const auto tables = fixtures::runbook_tables(heading);
   EXPECT_FALSE(tables.empty()) << heading;
   for (const auto& cells : tables.at(0)) {
-    auto keys = testing::quoted(cells.at(0));
+    auto keys = fixtures::quoted(cells.at(0));
     for (std::size_t i = 1; i < keys.size(); ++i) {
       if (keys[i][0] == '.') keys[i].insert(0, keys[i - 1], 0, keys[i - 1].rfind('.'));
     }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// A Markdown table: cells by row, without its head.
 using Table = std::vector<std::vector<std::string>>;
@@ -44,4 +44,4 @@ inline std::vector<std::string> quoted(const std::string& cell) {
   return names;
 }
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

@@ -17,9 +17,9 @@
 namespace headrace::device::cuda {
 namespace {
 
-using testing::default_stream;
-using testing::set_gpus;
-using testing::used_gpus;
+using fixtures::default_stream;
+using fixtures::set_gpus;
+using fixtures::used_gpus;
 using Lease = std::shared_ptr<DeviceLease>;
 
 constexpr std::size_t kBytes = 1000;
@@ -107,7 +107,7 @@ TEST_F(DevicePools, TakesForTheWritersGpuOnAnyThread) {
     read_later(*lease, default_stream(1), 1, seen);
     lease.reset();
     EXPECT_EQ(current_device(), 2);
-    testing::finish(default_stream(1));
+    fixtures::finish(default_stream(1));
     EXPECT_TRUE(all(seen, value));
   }
 }
@@ -182,7 +182,7 @@ TEST_F(DevicePools, MemoryThatIsReleasedIsReadToTheEndFirst) {
   other.get()->put([to = next.as<char>()] { std::memset(to, 'b', kBytes); });
   other.wait();
   EXPECT_TRUE(all(seen, 'a'));
-  EXPECT_EQ(testing::allocations().plain, 0);
+  EXPECT_EQ(fixtures::allocations().plain, 0);
 }
 
 TEST_F(DevicePools, WhereTheConsumersStreamIsLostAllWorkIsDoneFirst) {

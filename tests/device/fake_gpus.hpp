@@ -5,7 +5,7 @@
 struct CUstream_st;
 
 /// The GPUs of tests/device/host_as_device.cpp, and what became of them.
-namespace headrace::device::cuda::testing {
+namespace headrace::device::cuda::fixtures {
 
 constexpr std::size_t kGpuBytes = std::size_t{1} << 30;
 
@@ -28,4 +28,4 @@ Allocations allocations();
 /// Bytes of copy_to_device, since set_gpus.
 std::size_t copied_to_device();
 
-}  // namespace headrace::device::cuda::testing
+}  // namespace headrace::device::cuda::fixtures

@@ -20,7 +20,7 @@ struct CUevent_st {
 };
 
 namespace headrace::device::cuda {
-namespace testing {
+namespace fixtures {
 namespace {
 
 struct Gpu {
@@ -140,38 +140,38 @@ std::size_t copied_to_device() {
 
 }  // namespace testing
 
-using testing::check_place;
-using testing::current_gpu;
-using testing::machine;
-using testing::queue_of;
+using fixtures::check_place;
+using fixtures::current_gpu;
+using fixtures::machine;
+using fixtures::queue_of;
 
 bool cuda_available() noexcept { return true; }
 std::string describe() { return "the host in a GPU's place"; }
 std::string pci_bus_id() { return {}; }
 int device_count() { return static_cast<int>(machine().gpus.size()); }
-int current_device() noexcept { return testing::current; }
+int current_device() noexcept { return fixtures::current; }
 void use_device(int index) {
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   if (index < 0 || index >= device_count()) {
     fail(ErrorCode::device, "CUDA: invalid device ordinal {}", index);
   }
-  testing::current = index;
+  fixtures::current = index;
   current_gpu();
 }
 bool has_context(int device) noexcept {
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   return std::atomic_ref(machine().gpus[static_cast<std::size_t>(device)].used).load();
 }
 std::size_t free_bytes() {
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   return current_gpu().free;
 }
 void wait_for_device() {
   current_gpu();
-  testing::finish_everything();
+  fixtures::finish_everything();
 }
 
-Stream::Stream() : stream_(new testing::Queue(current_device())), device_(current_device()) {
+Stream::Stream() : stream_(new fixtures::Queue(current_device())), device_(current_device()) {
   current_gpu();
 }
 void Stream::wait() { queue_of(get()).finish(); }
@@ -183,91 +183,91 @@ Event& Event::operator=(Event&& o) noexcept {
   return *this;
 }
 void Event::record(CUstream_st* stream) {
-  const std::lock_guard lock(testing::mutex());
-  testing::Queue& queue = queue_of(stream);
+  const std::lock_guard lock(fixtures::mutex());
+  fixtures::Queue& queue = queue_of(stream);
   if (queue.gpu() != event_->gpu) {
     fail(ErrorCode::device, "CUDA: invalid resource handle: an event of GPU {}, stream of GPU {}",
          event_->gpu, queue.gpu());
   }
   event_->mark = queue.mark();
 }
-void Event::wait() { testing::run_to(event_->mark); }
+void Event::wait() { fixtures::run_to(event_->mark); }
 void Event::hold(CUstream_st* stream) const {
-  const std::lock_guard lock(testing::mutex());
-  queue_of(stream).add([mark = event_->mark] { testing::run_to(mark); });
+  const std::lock_guard lock(fixtures::mutex());
+  queue_of(stream).add([mark = event_->mark] { fixtures::run_to(mark); });
 }
 double Event::seconds_to(const Event& later) const {
   return std::chrono::duration<double>(later.event_->mark->time - event_->mark->time).count();
 }
 
 void* DeviceMemory::allocate(std::size_t size_bytes) {
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   ++machine().counts.plain;
   current_gpu();
-  testing::finish_everything();
-  return testing::take(current_device(), size_bytes + HostBuffer::kTailPadding);
+  fixtures::finish_everything();
+  return fixtures::take(current_device(), size_bytes + HostBuffer::kTailPadding);
 }
 void DeviceMemory::release(void* data) noexcept {
   if (data == nullptr) return;
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   ++machine().counts.plain;
-  testing::finish_everything();
-  testing::give_back(static_cast<std::byte*>(data));
+  fixtures::finish_everything();
+  fixtures::give_back(static_cast<std::byte*>(data));
 }
 void* PinnedMemory::allocate(std::size_t size_bytes) {
-  return testing::poisoned(size_bytes + HostBuffer::kTailPadding);
+  return fixtures::poisoned(size_bytes + HostBuffer::kTailPadding);
 }
 void PinnedMemory::release(void* data) noexcept {
   if (data == nullptr) return;
-  testing::finish_everything();
+  fixtures::finish_everything();
   std::free(data);
 }
 
 CUmemPoolHandle_st* OrderedMemory::create(int device) {
   if (!machine().pools) return nullptr;
   const auto grow = [device](std::size_t size) {
-    std::byte* data = testing::take(device, size);
+    std::byte* data = fixtures::take(device, size);
     ++machine().counts.grown;
     return data;
   };
   return new CUmemPoolHandle_st(device, grow,
-                                [](std::byte* data, std::size_t) { testing::give_back(data); });
+                                [](std::byte* data, std::size_t) { fixtures::give_back(data); });
 }
 void OrderedMemory::destroy(CUmemPoolHandle_st* pool) noexcept {
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   delete pool;
 }
 void* OrderedMemory::allocate(CUmemPoolHandle_st* pool, std::size_t bytes, CUstream_st* stream) {
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   return pool->take(bytes, queue_of(stream));
 }
 void OrderedMemory::release(CUmemPoolHandle_st* pool, void* data, CUstream_st* stream) noexcept {
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   pool->give_back(static_cast<std::byte*>(data), queue_of(stream));
 }
 
 void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stream& stream) {
   if (size_bytes == 0) return;
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   check_place(device, queue_of(stream.get()));
   machine().copied += size_bytes;
   queue_of(stream.get()).add([=] { std::memcpy(device, host, size_bytes); });
 }
 void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream) {
   if (size_bytes == 0) return;
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   check_place(device, queue_of(stream.get()));
   queue_of(stream.get()).add([=] { std::memcpy(host, device, size_bytes); });
 }
 void clear(void* device, std::size_t size_bytes, Stream& stream) {
   if (size_bytes == 0) return;
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   check_place(device, queue_of(stream.get()));
   queue_of(stream.get()).add([=] { std::memset(device, 0, size_bytes); });
 }
 void copy_rows(void* to, std::int64_t to_pitch, const void* from, std::int64_t from_pitch,
                std::int64_t row_bytes, std::int64_t rows, Stream& stream) {
-  const std::lock_guard lock(testing::mutex());
+  const std::lock_guard lock(fixtures::mutex());
   check_place(to, queue_of(stream.get()));
   check_place(from, queue_of(stream.get()));
   queue_of(stream.get()).add([=] {

@@ -15,7 +15,7 @@
 /// that memory which is touched too early shows; memory is poisoned; a copy may only touch what it
 /// was given of the right kind; the most that was held is counted. A layer's test adds its passes:
 /// the GPU's, one result at a time.
-namespace headrace::device::testing {
+namespace headrace::device::fixtures {
 
 class HostMemory {
  public:
@@ -159,4 +159,4 @@ class HostDeviceOf : public Base {
   std::shared_ptr<HostMemory> memory_;
 };
 
-}  // namespace headrace::device::testing
+}  // namespace headrace::device::fixtures

@@ -9,7 +9,7 @@
 /// out again at once, to the same stream or to one that then waits for the release; it is poisoned
 /// in the order of the streams, when it is given out and when it is released.
 struct CUmemPoolHandle_st {
-  using Queue = headrace::device::cuda::testing::Queue;
+  using Queue = headrace::device::cuda::fixtures::Queue;
   /// Takes memory of the GPU, or throws.
   using Grow = std::function<std::byte*(std::size_t)>;
   using Shrink = std::function<void(std::byte*, std::size_t)>;
@@ -17,7 +17,7 @@ struct CUmemPoolHandle_st {
   CUmemPoolHandle_st(int gpu, Grow grow, Shrink shrink)
       : gpu_(gpu), grow_(std::move(grow)), shrink_(std::move(shrink)) {}
   ~CUmemPoolHandle_st() {
-    headrace::device::cuda::testing::finish_everything();
+    headrace::device::cuda::fixtures::finish_everything();
     for (const auto& [data, size] : chunks_) shrink_(data, size);
   }
 
@@ -38,7 +38,7 @@ struct CUmemPoolHandle_st {
     }
     it->free = false;
     for (const auto& mark : std::exchange(it->released, {})) {
-      queue.add([mark] { headrace::device::cuda::testing::run_to(mark); });
+      queue.add([mark] { headrace::device::cuda::fixtures::run_to(mark); });
     }
     queue.add([data = it->data, size] { std::memset(data, 0xa5, size); });
     return it->data;

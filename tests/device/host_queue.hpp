@@ -18,7 +18,7 @@ struct Mark {
   std::chrono::steady_clock::time_point time{};
 };
 
-namespace headrace::device::cuda::testing {
+namespace headrace::device::cuda::fixtures {
 
 // Only one thread at a time works with queues: to run one, another may have to run first.
 inline std::recursive_mutex& mutex() {
@@ -97,4 +97,4 @@ inline void finish_everything() {
   for (Queue* queue : queues()) queue->finish();
 }
 
-}  // namespace headrace::device::cuda::testing
+}  // namespace headrace::device::cuda::fixtures

@@ -18,8 +18,8 @@
 namespace headrace::device::cuda {
 namespace {
 
-using testing::allocations;
-using testing::set_gpus;
+using fixtures::allocations;
+using fixtures::set_gpus;
 
 constexpr std::size_t kMib = std::size_t{1} << 20;
 

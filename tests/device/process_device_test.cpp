@@ -19,7 +19,7 @@ class ProcessDevice : public ::testing::Test {
  protected:
   void TearDown() override {
     set({});
-    testing::set_gpus(1);
+    fixtures::set_gpus(1);
   }
   static void set(const Variables& variables) {
     for (const char* name : {"LOCAL_RANK", "SLURM_LOCALID"}) unsetenv(name);
@@ -35,7 +35,7 @@ class ProcessDevice : public ::testing::Test {
 };
 
 TEST_F(ProcessDevice, IsTheLocalRank) {
-  testing::set_gpus(4);
+  fixtures::set_gpus(4);
   EXPECT_EQ(of({}), 0);
   EXPECT_EQ(of({{"LOCAL_RANK", ""}}), 0);
   EXPECT_EQ(of({{"LOCAL_RANK", "3"}}), 3);
@@ -45,7 +45,7 @@ TEST_F(ProcessDevice, IsTheLocalRank) {
 
 /// LibTorch counts GPUs in a build without CUDA too.
 TEST_F(ProcessDevice, IsOneOfThoseThatALibraryCounts) {
-  testing::set_gpus(1);
+  fixtures::set_gpus(1);
   set({{"LOCAL_RANK", "3"}});
   EXPECT_EQ(process_device_of(4), 3);
   EXPECT_EQ(process_device_of(1), 0);
@@ -56,7 +56,7 @@ TEST_F(ProcessDevice, IsOneOfThoseThatALibraryCounts) {
 
 /// srun --gpus-per-task=1, or CUDA_VISIBLE_DEVICES set by rank.
 TEST_F(ProcessDevice, IsTheOnlyOneThatTheProcessSees) {
-  testing::set_gpus(1);
+  fixtures::set_gpus(1);
   for (const char* rank : {"0", "1", "7"}) {
     EXPECT_EQ(of({{"LOCAL_RANK", rank}}), 0);
     EXPECT_EQ(of({{"SLURM_LOCALID", rank}}), 0);
@@ -64,7 +64,7 @@ TEST_F(ProcessDevice, IsTheOnlyOneThatTheProcessSees) {
 }
 
 TEST_F(ProcessDevice, OfSeveralIsRefusedWhereThereAreFewer) {
-  testing::set_gpus(2);
+  fixtures::set_gpus(2);
   EXPECT_EQ(refused({{"LOCAL_RANK", "2"}}),
             "LOCAL_RANK is 2, but this process sees 2 GPUs, 0 to 1. Start one process a GPU, or "
             "show each process its own alone (by Slurm, or by "
@@ -73,7 +73,7 @@ TEST_F(ProcessDevice, OfSeveralIsRefusedWhereThereAreFewer) {
 }
 
 TEST_F(ProcessDevice, OfNoWholeNumberIsRefused) {
-  testing::set_gpus(1);
+  fixtures::set_gpus(1);
   for (const char* rank : {"-1", "one", "0x1", "1 ", "99999999999"}) {
     EXPECT_EQ(refused({{"LOCAL_RANK", rank}}),
               "LOCAL_RANK is '" + std::string(rank) + "': expected the number of a GPU, from 0 on");

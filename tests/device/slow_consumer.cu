@@ -2,7 +2,7 @@
 
 #include "headrace/device/cuda/for_each.cuh"
 
-namespace headrace::device::cuda::testing {
+namespace headrace::device::cuda::fixtures {
 namespace {
 
 __device__ std::uint64_t now() {
@@ -46,4 +46,4 @@ void count_others(const std::uint32_t* words, std::int64_t count, std::uint32_t 
   for_each(stream, count, CountOthers{words, value, wrong}, "count others");
 }
 
-}  // namespace headrace::device::cuda::testing
+}  // namespace headrace::device::cuda::fixtures

@@ -4,7 +4,7 @@
 #include "headrace/device/cuda_device.hpp"
 
 /// Kernels of a writer and of a consumer that takes its time.
-namespace headrace::device::cuda::testing {
+namespace headrace::device::cuda::fixtures {
 
 void fill(std::uint32_t* words, std::int64_t count, std::uint32_t value, Stream& stream);
 /// Does nothing for so long, while other streams may work.
@@ -13,4 +13,4 @@ void spin(std::uint64_t nanoseconds, Stream& stream);
 void count_others(const std::uint32_t* words, std::int64_t count, std::uint32_t value,
                   unsigned* wrong, Stream& stream);
 
-}  // namespace headrace::device::cuda::testing
+}  // namespace headrace::device::cuda::fixtures

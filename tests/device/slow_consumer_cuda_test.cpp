@@ -13,9 +13,9 @@
 namespace headrace::device::cuda {
 namespace {
 
-using testing::count_others;
-using testing::fill;
-using testing::spin;
+using fixtures::count_others;
+using fixtures::fill;
+using fixtures::spin;
 
 constexpr std::int64_t kWords = 1 << 20;
 constexpr std::size_t kBytes = kWords * sizeof(std::uint32_t);

@@ -10,7 +10,7 @@
 #include "headrace/inference/stitcher.hpp"
 #include "headrace/inference/window.hpp"
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// Random tiles over a few images, in a stitcher's order. `overlap`: part of an edge that
 /// neighbours share; every third tile is left out, corners lie outside, and some tiles miss their
@@ -88,4 +88,4 @@ struct CanvasCase {
   }
 };
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

@@ -11,7 +11,7 @@
 namespace headrace::inference {
 namespace {
 
-using measure::testing::Lcg;
+using measure::fixtures::Lcg;
 using Axes = OriginalGrid::Axes;
 
 struct Field {

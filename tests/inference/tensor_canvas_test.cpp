@@ -15,15 +15,15 @@
 namespace headrace::inference {
 namespace {
 
-using testing::CanvasCase;
+using fixtures::CanvasCase;
 
 /// By tensors of model_device().
 void stitch_there(const CanvasCase& of, PartUse use, Canvas::Sink sink, std::size_t batch) {
-  const testing::TilesThere there(of);
+  const fixtures::TilesThere there(of);
   Stitcher stitcher(
       of.window(), [&](std::uint32_t image) { return of.extent(image); },
       std::make_unique<TensorCanvas>(
-          of.classes, of.window(), of.most_pixels(), testing::model_device_index(),
+          of.classes, of.window(), of.most_pixels(), fixtures::model_device_index(),
           std::make_unique<PartSender>(std::move(use), std::move(sink))));
   const auto tiles = there.tiles();
   for (std::size_t i = 0; i < tiles.size(); i += batch)
@@ -228,7 +228,7 @@ TEST(TensorCanvas, OfLevel0WhoLooksGivesTruthAndScores) {
 /// A GPU would be waited for where an operation gives the host a number.
 TEST(TensorCanvas, GivesTheHostNoNumberWhileItWorks) {
   const CanvasCase of = cases()[2];
-  const model::testing::WatchedOperations watch;
+  const model::fixtures::WatchedOperations watch;
   std::vector<StitchedPart> parts;
   stitch_there(of, {.truth = true}, into(parts), 2);
   EXPECT_FALSE(parts.empty());

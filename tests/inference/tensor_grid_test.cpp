@@ -67,7 +67,7 @@ std::vector<float> on_tensors(const Case& of, const std::vector<float>& values,
                               std::int64_t most_voxels, std::int64_t at_once) {
   std::vector<at::Tensor> parts;
   std::int64_t next = 0;
-  const at::Device device = testing::model_device();
+  const at::Device device = fixtures::model_device();
   TensorGrid grid(of.patch, of.level0, device, most_voxels,
                   [&](std::int64_t z, const at::Tensor& slices) {
                     EXPECT_EQ(z, next);
@@ -147,7 +147,7 @@ TEST(TensorGrid, IsTheOriginalGridToTheLastBit) {
 TEST(TensorGrid, GivesTheHostNoNumber) {
   const Case of = cases().front();
   const std::vector<float> values = values_of(of, 1);
-  const model::testing::WatchedOperations watch;
+  const model::fixtures::WatchedOperations watch;
   on_tensors(of, values, 100, 3);
   EXPECT_EQ(watch.host_reads(), 0);
   EXPECT_EQ(watch.count("aten::index_add_") + watch.count("aten::lerp"), 0);
@@ -156,9 +156,9 @@ TEST(TensorGrid, GivesTheHostNoNumber) {
 
 /// On a device without memory, of which a copy to the host would be an error.
 TEST(TensorGrid, CopiesNothingWhileItWorks) {
-  const model::testing::OperationsOnMeta operations;
+  const model::fixtures::OperationsOnMeta operations;
   for (const Case& of : cases()) {
-    const model::testing::WatchedOperations watch;
+    const model::fixtures::WatchedOperations watch;
     std::int64_t given = 0;
     TensorGrid grid(of.patch, of.level0, at::kMeta, 100, [&](auto, const at::Tensor& slices) {
       EXPECT_TRUE(slices.is_meta());
@@ -166,7 +166,7 @@ TEST(TensorGrid, CopiesNothingWhileItWorks) {
     });
     EXPECT_EQ(watch.copies_from_host(), 6) << "places and parts of three axes";
     for (std::int64_t z = 0; z < of.patch[0]; ++z)
-      grid.add(model::testing::on_meta({1, of.classes, of.patch[1], of.patch[2]}));
+      grid.add(model::fixtures::on_meta({1, of.classes, of.patch[1], of.patch[2]}));
     EXPECT_EQ(given, of.level0.shape_zyx[0]);
     EXPECT_EQ(watch.copies_from_host(), 6);
     EXPECT_EQ(watch.waits_for_copies() + watch.host_reads(), 0);

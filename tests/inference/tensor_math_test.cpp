@@ -15,7 +15,7 @@
 namespace headrace::inference {
 namespace {
 
-at::Tensor there(const at::Tensor& tensor) { return tensor.to(testing::model_device()); }
+at::Tensor there(const at::Tensor& tensor) { return tensor.to(fixtures::model_device()); }
 
 /// Every edge between two steps with its neighbours, and what is no probability.
 TEST(TensorMath, StepsAreScores) {

@@ -13,7 +13,7 @@
 namespace headrace::inference {
 namespace {
 
-using testing::CanvasCase;
+using fixtures::CanvasCase;
 
 /// The same tiles of several runs, each with probabilities of its own.
 std::vector<CanvasCase> runs_of(const CanvasCase& of, std::size_t count) {
@@ -74,7 +74,7 @@ class Blended {
         stitcher_(
             of.window(), [&of](std::uint32_t image) { return of.extent(image); },
             std::make_unique<TensorCanvas>(of.classes, of.window(), of.most_pixels(),
-                                           testing::model_device_index(), std::move(sink))) {}
+                                           fixtures::model_device_index(), std::move(sink))) {}
   bool step() {
     if (ended_) return false;
     ended_ = rest_.empty();
@@ -89,7 +89,7 @@ class Blended {
   }
 
  private:
-  testing::TilesThere there_;
+  fixtures::TilesThere there_;
   std::span<const TileResult> rest_;
   std::size_t batch_;
   Stitcher stitcher_;
@@ -191,7 +191,7 @@ TEST(TensorMean, GivesTheHostNoNumberWhileItWorks) {
   Blended first(runs[0], TensorMean::input(mean, 0), 2),
       second(runs[1], TensorMean::input(mean, 1), 5),
       third(runs[2], TensorMean::input(mean, 2), 100);
-  const model::testing::WatchedOperations watch;
+  const model::fixtures::WatchedOperations watch;
   while (third.step()) EXPECT_EQ(mean->behind(), 0u);
   while (second.step()) EXPECT_EQ(mean->behind(), 0u);
   EXPECT_TRUE(parts.empty());

@@ -16,8 +16,8 @@ namespace {
 /// What a GPU that is not there was asked for, the host makes; a sentence says so.
 TEST(TileFeed, GoesOnWithTheHostsBatchesWhereTheGpuHasNone) {
   if (device::cuda::cuda_available()) GTEST_SKIP() << "this machine has a GPU";
-  const testing::TemporaryFolder folder;
-  testing::write_store(folder.path("c.zarr"), {});
+  const fixtures::TemporaryFolder folder;
+  fixtures::write_store(folder.path("c.zarr"), {});
   auto config = loader::LoaderConfig::parse(
       "task: segmentation\ndata: {store: " + folder.path("c.zarr") +
           "}\npatch: {size: [64, 96], mpp: 0.5}\nmodel: {widths: [8, 16]}\n"

@@ -8,7 +8,7 @@
 #include "tests/inference/canvas_cases.hpp"
 #include "tests/model/model_device.hpp"
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// As a canvas takes it: a GPU's number, -1: the CPU.
 inline int model_device_index() { return model_device().is_cpu() ? -1 : model_device().index(); }
@@ -41,4 +41,4 @@ class TilesThere {
   std::vector<at::Tensor> kept_;
 };
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

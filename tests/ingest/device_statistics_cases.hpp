@@ -147,7 +147,7 @@ inline void expect_volumes_of_the_cpu(pixels::StatisticsDevice& device) {
 
 /// Slides, copied and averaged, with masks and with glass dropped: the stored bytes of the CPU.
 inline void expect_slide_stores_of_the_cpu(pixels::StatisticsDevice& device) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   for (const bool drop_glass : {false, true}) {
     SlideIngestOptions options;
     options.inputs = {kSamples + "slides/derived/tcga-jpeg420-256.tif",
@@ -169,7 +169,7 @@ inline void expect_slide_stores_of_the_cpu(pixels::StatisticsDevice& device) {
 }
 
 inline void expect_volume_stores_of_the_cpu(pixels::StatisticsDevice& device) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   VolumeIngestOptions options;
   options.inputs = {kSamples + "ct/sarcoma"};
   std::ofstream table(folder.path("cases.csv"));

@@ -8,7 +8,7 @@
 namespace headrace::ingest {
 namespace {
 
-using pixels::testing::HostStatistics;
+using pixels::fixtures::HostStatistics;
 
 TEST(DeviceStatistics, TissueIsTheCpus) {
   HostStatistics device;
@@ -52,7 +52,7 @@ TEST(DeviceStatistics, MemoryDoesNotGrowWithTheVolume) {
 }
 
 TEST(DeviceStatistics, AFailureOfTheDeviceLeavesNoStoreAndNobodyWaiting) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   SlideIngestOptions options;
   options.inputs = {kSamples + "nuclei/images/dsb_00ae65c1c663.png"};
   options.out = folder.path("a.zarr");

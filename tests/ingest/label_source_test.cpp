@@ -112,7 +112,7 @@ class AnnotationFilesTest : public ::testing::Test {
   std::string name_of(const AnnotationFiles& files, std::size_t i) {
     return std::filesystem::path(files.of(i)).filename().string();
   }
-  headrace::testing::TemporaryFolder folder_;
+  headrace::fixtures::TemporaryFolder folder_;
 };
 
 TEST_F(AnnotationFilesTest, NamesOfImagesWithAndWithoutTheirEndings) {

@@ -35,8 +35,8 @@ std::vector<std::uint8_t> random_labels() {
 
 /// The same by plain counting: cells of 64, thus parts of 2 and blocks of 32.
 std::vector<std::uint32_t> plain(const std::vector<std::uint8_t>& labels) {
-  testing::PlainSites sites{{1, kHeight, kWidth}, {1, 32, 32}, {1, 2, 2}, 2, {}};
-  const testing::Index3 parts{1, (kHeight + 1) / 2, (kWidth + 1) / 2};
+  fixtures::PlainSites sites{{1, kHeight, kWidth}, {1, 32, 32}, {1, 2, 2}, 2, {}};
+  const fixtures::Index3 parts{1, (kHeight + 1) / 2, (kWidth + 1) / 2};
   for (const std::uint8_t value : {1, 2, 3, 200}) {
     std::vector<bool> mask(static_cast<std::size_t>(parts[1] * parts[2]));
     const auto part = [&](std::int64_t i) {
@@ -45,7 +45,7 @@ std::vector<std::uint32_t> plain(const std::vector<std::uint8_t>& labels) {
     for (std::int64_t i = 0; i < kHeight * kWidth; ++i) {
       if (labels[static_cast<std::size_t>(i)] == value) mask[part(i)] = true;
     }
-    const auto number = testing::plain_components(parts, mask);
+    const auto number = fixtures::plain_components(parts, mask);
     for (std::int64_t i = 0; i < kHeight * kWidth; ++i) {
       if (labels[static_cast<std::size_t>(i)] == value)
         sites.add({0, i / kWidth, i % kWidth}, value, static_cast<std::uint32_t>(number[part(i)]));

@@ -9,7 +9,7 @@ namespace headrace::bench {
 namespace {
 
 TEST(StatisticsBench, FindsTheCpusResults) {
-  pixels::testing::HostStatistics device;
+  pixels::fixtures::HostStatistics device;
   Table table(device, 1);
   table.images(512);
   table.tissue(300);

@@ -24,8 +24,8 @@ using transform::Element;
 using transform::Layout;
 using transform::TensorFormat;
 
-using testing::kSlides;
-using testing::kVolumes;
+using fixtures::kSlides;
+using fixtures::kVolumes;
 using zarr::DecodeOn;
 
 constexpr ElementChoice kElements[] = {ElementChoice::float32, ElementChoice::bfloat16,
@@ -34,16 +34,16 @@ constexpr ElementChoice kElements[] = {ElementChoice::float32, ElementChoice::bf
 class ArenaTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::write_store(folder_->path("c.zarr"), {});
-    testing::write_volume_store(folder_->path("v.zarr"), {});
-    testing::StoreSpec bare;
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
+    fixtures::write_store(folder_->path("c.zarr"), {});
+    fixtures::write_volume_store(folder_->path("v.zarr"), {});
+    fixtures::StoreSpec bare;
     bare.labels = false;
-    testing::write_store(folder_->path("bare.zarr"), bare);
-    testing::StoreSpec negative;  // slide-001 has no labels, and grade group 0
+    fixtures::write_store(folder_->path("bare.zarr"), bare);
+    fixtures::StoreSpec negative;  // slide-001 has no labels, and grade group 0
     negative.annotated = [](int i) { return i != 1; };
     negative.grade_group = [](int i) { return i == 1 ? 0 : 1; };
-    testing::write_store(folder_->path("negative.zarr"), negative);
+    fixtures::write_store(folder_->path("negative.zarr"), negative);
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
@@ -56,7 +56,7 @@ class ArenaTest : public ::testing::Test {
     return detail::make_loader_plan(data, run, make_training_plan(*data, run), nullptr, true);
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
 };
 
 /// Batch 1 of epoch 0 in the form of an arena; `elsewhere` is where its copy lies.

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// Runs on the fixtures' stores with every kind of transform; windows lie partly outside of images.
 inline constexpr const char* kSlides = R"(
@@ -32,4 +32,4 @@ transforms:
   - gamma: {gamma: [0.7, 1.5], probability: 0.5}
 )";
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

@@ -26,7 +26,7 @@ namespace {
 using device::cuda::DeviceScope;
 using device::cuda::Stream;
 using device::cuda::use_device;
-namespace gpus = device::cuda::testing;
+namespace gpus = device::cuda::fixtures;
 using zarr::DecodeOn;
 
 constexpr std::uint64_t kBatches = 12;
@@ -34,14 +34,14 @@ constexpr std::uint64_t kBatches = 12;
 class DeviceConsumer : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::StoreSpec spec;
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
+    fixtures::StoreSpec spec;
     spec.images = 2;
     spec.height = 500;
     spec.width = 460;
     spec.levels = 2;
     spec.checked = true;
-    testing::write_store(folder_->path("c.zarr"), spec);
+    fixtures::write_store(folder_->path("c.zarr"), spec);
   }
   static void TearDownTestSuite() { folder_.reset(); }
   /// Batches on GPU 1 of three.
@@ -55,7 +55,7 @@ class DeviceConsumer : public ::testing::Test {
   }
 
   static LoaderConfig config(DecodeOn decode, bool there = true) {
-    LoaderConfig config = LoaderConfig::parse(testing::kSlides, "run.yaml");
+    LoaderConfig config = LoaderConfig::parse(fixtures::kSlides, "run.yaml");
     config.loader.element = ElementChoice::float32;
     config.loader.layout = LayoutChoice::channels_first;
     config.loader.prefetch = 3;
@@ -89,7 +89,7 @@ class DeviceConsumer : public ::testing::Test {
     stream->put([view, &seen] { seen = bytes(view); });
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
 };
 
 /// It has done nothing when all batches have been made and given back, over and over in the memory

@@ -21,10 +21,10 @@ namespace headrace::loader {
 namespace {
 
 using storage::GpuDirect;
-using testing::kSlides;
-using testing::kVolumes;
-using testing::StoreSpec;
-using testing::VolumeSpec;
+using fixtures::kSlides;
+using fixtures::kVolumes;
+using fixtures::StoreSpec;
+using fixtures::VolumeSpec;
 using zarr::DecodeOn;
 
 /// What a loader gave until its end or its error.
@@ -38,27 +38,27 @@ struct Given {
 class DeviceLoading : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
     for (const char* codec : {"zstd", "blosc-zstd", "jpeg"}) {
       StoreSpec slides = slides_spec();
       slides.codec = codec;
-      testing::write_store(path(std::string("slides-") + codec), slides);
+      fixtures::write_store(path(std::string("slides-") + codec), slides);
     }
     StoreSpec checked = slides_spec();
     checked.checked = true;
-    testing::write_store(path("slides-checked"), checked);
+    fixtures::write_store(path("slides-checked"), checked);
     checked.align = 4096;
-    testing::write_store(path("slides-aligned"), checked);
+    fixtures::write_store(path("slides-aligned"), checked);
     checked.align = 1;
     checked.codec = "jpeg";
-    testing::write_store(path("slides-jpeg-checked"), checked);
+    fixtures::write_store(path("slides-jpeg-checked"), checked);
     for (const char* codec : {"zstd", "blosc-zstd", "blosc-lz4"}) {
       VolumeSpec volumes;
       volumes.images = 2;
       volumes.shape_zyx = {30, 90, 101};
       volumes.codec = codec;
       volumes.checked = volumes.codec != "blosc-zstd";
-      testing::write_volume_store(path(std::string("volumes-") + codec), volumes);
+      fixtures::write_volume_store(path(std::string("volumes-") + codec), volumes);
     }
   }
   static void TearDownTestSuite() { folder_.reset(); }
@@ -137,7 +137,7 @@ class DeviceLoading : public ::testing::Test {
     }
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
 };
 
 TEST_F(DeviceLoading, GivesTheBytesOfTheCpu) {
@@ -206,7 +206,7 @@ TEST_F(DeviceLoading, DamageIsTheErrorOfThatBatch) {
     SCOPED_TRACE(store);
     const std::string broken = copied(store);
     const bool volumes = broken.starts_with("volumes");
-    damage(broken, volumes ? testing::fixture_volume_id(1) : testing::fixture_id(1));
+    damage(broken, volumes ? fixtures::fixture_volume_id(1) : fixtures::fixture_id(1));
     const LoaderConfig config = config_of(store);
     const Given wanted = run(broken, config);
     ASSERT_NE(wanted.error, "");
@@ -225,7 +225,7 @@ TEST_F(DeviceLoading, DamageIsTheErrorOfThatBatch) {
 TEST_F(DeviceLoading, ABatchThatTheGpuCannotDecodeGoesToTheCpu) {
   const std::string mixed = copied("slides-zstd");
   auto store = std::make_shared<storage::LocalStore>(path(mixed));
-  const std::string key = "images/" + testing::fixture_id(1) + "/1";
+  const std::string key = "images/" + fixtures::fixture_id(1) + "/1";
   const auto array = zarr::Array::open(store, key);
   zarr::ArrayMetadata metadata = array->metadata();
   const auto& shape = metadata.shape;
@@ -284,7 +284,7 @@ TEST_F(DeviceLoading, ADamagedJpegIsTheErrorOfTheCpu) {
     SCOPED_TRACE(checked);
     const std::string broken = copied(checked ? "slides-jpeg-checked" : "slides-jpeg");
     auto store = std::make_shared<storage::LocalStore>(path(broken));
-    const std::string key = "images/" + testing::fixture_id(1) + "/1";
+    const std::string key = "images/" + fixtures::fixture_id(1) + "/1";
     const auto array = zarr::Array::open(store, key);
     zarr::ArrayMetadata metadata = array->metadata();
     const auto& shape = metadata.shape;
@@ -368,7 +368,7 @@ TEST_F(DeviceLoading, DamageReadStraightFromFilesIsTheErrorOfThatBatch) {
     SCOPED_TRACE(store);
     const std::string broken = copied(store);
     const bool volumes = broken.starts_with("volumes");
-    damage(broken, volumes ? testing::fixture_volume_id(1) : testing::fixture_id(1));
+    damage(broken, volumes ? fixtures::fixture_volume_id(1) : fixtures::fixture_id(1));
     const Given wanted = run(broken, config_of(store));
     ASSERT_NE(wanted.error.find("stored crc32c"), std::string::npos) << wanted.error;
     LoaderConfig config = on_gpu(config_of(store), DecodeOn::gpu);
@@ -383,7 +383,7 @@ TEST_F(DeviceLoading, DamageReadStraightFromFilesIsTheErrorOfThatBatch) {
 TEST_F(DeviceLoading, AShardThatIsCutShortIsTheErrorOfTheCpu) {
   const std::string broken = copied("slides-checked");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
-           path(broken) + "/images/" + testing::fixture_id(1) + "/1/c")) {
+           path(broken) + "/images/" + fixtures::fixture_id(1) + "/1/c")) {
     if (entry.is_regular_file()) std::filesystem::resize_file(entry.path(), 100);
   }
   const Given wanted = run(broken, config_of(broken));

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// Pearson's statistic, and the bound it stays under with probability 1 - 1e-6 (Wilson and
 /// Hilferty's approximation).
@@ -28,4 +28,4 @@ inline void expect_fits(const std::map<std::uint64_t, double>& expected_share,
   EXPECT_LT(statistic, bound) << what << ", " << k << " degrees of freedom";
 }
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 using Index3 = std::array<std::int64_t, 3>;
 
@@ -81,4 +81,4 @@ struct PlainSites {
   }
 };
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

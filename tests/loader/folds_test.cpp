@@ -22,8 +22,8 @@ constexpr int kImages = 44;
 
 /// Images 2k and 2k + 1 are of patient k: 22 patients, of which the last two are the test split.
 /// Every fifth patient has no labels; of those with labels every third shows no class.
-testing::StoreSpec patients() {
-  testing::StoreSpec spec;
+fixtures::StoreSpec patients() {
+  fixtures::StoreSpec spec;
   spec.images = kImages;
   spec.height = spec.width = 64;
   spec.levels = 1;
@@ -48,8 +48,8 @@ testing::StoreSpec patients() {
 class FoldsTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::write_store(folder_->path("p.zarr"), patients());
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
+    fixtures::write_store(folder_->path("p.zarr"), patients());
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
@@ -73,7 +73,7 @@ class FoldsTest : public ::testing::Test {
     return "nothing was refused";
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
 };
 
 TEST_F(FoldsTest, EveryPatientIsJudgedOnceAndTestIsLeftAlone) {
@@ -137,7 +137,7 @@ TEST_F(FoldsTest, OnlyTheFoldsSeedDecidesNotTheRunsSeedNorTheOrderOfImages) {
   spec.grade_group = [=](int i) { return forward.grade_group(turned(i)); };
   std::reverse(spec.splits.begin(), spec.splits.end());
   std::reverse(spec.cohorts.begin(), spec.cohorts.end());
-  testing::write_store(folder_->path("turned.zarr"), spec);
+  fixtures::write_store(folder_->path("turned.zarr"), spec);
   const auto other = cohort::Cohort::open(folder_->path("turned.zarr"));
   EXPECT_EQ(deal_folds(*other, config("folds: 4")), fold_of);
 }
@@ -185,7 +185,7 @@ TEST_F(FoldsTest, GradesAreATruthOfTaskGleason) {
   spec.annotated = [](int i) { return i / 2 == 5 || i / 2 == 13; };
   spec.cohorts.assign(spec.cohorts.size(), "one");
   const std::string path = folder_->path("graded.zarr");
-  testing::write_store(path, spec);
+  fixtures::write_store(path, spec);
   const auto graded = cohort::Cohort::open(path);
   const auto of = [&](const std::string& task, int folds) {
     return LoaderConfig::parse(
@@ -217,7 +217,7 @@ TEST_F(FoldsTest, GradesAreATruthOfTaskGleason) {
       << message(of("segmentation", 3));
   spec.grade_group = [](int i) { return i / 2 < 8 ? 1 : -1; };
   spec.annotated = [](int i) { return i / 2 == 13; };
-  testing::write_store(folder_->path("one.zarr"), spec);
+  fixtures::write_store(folder_->path("one.zarr"), spec);
   const auto one = cohort::Cohort::open(folder_->path("one.zarr"));
   const auto said = [&](int folds) -> std::string {
     try {

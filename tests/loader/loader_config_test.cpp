@@ -56,7 +56,7 @@ TEST(LoaderConfig, DefaultsSuitTheKind) {
 }
 
 TEST(LoaderConfig, ARelativeStoreIsFoundBesideTheConfig) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path("a.zarr"));
   std::ofstream(folder.path("run.yaml")) << kBase;
   EXPECT_EQ(LoaderConfig::load(folder.path("run.yaml")).data.store, folder.path("a.zarr"));

@@ -16,7 +16,7 @@
 namespace headrace::loader {
 namespace {
 
-using testing::StoreSpec;
+using fixtures::StoreSpec;
 
 constexpr const char* kTransforms = R"(
 transforms:
@@ -32,8 +32,8 @@ transforms:
 class LoaderTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::write_store(folder_->path("c.zarr"), spec_);
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
+    fixtures::write_store(folder_->path("c.zarr"), spec_);
     cohort_ = cohort::Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
@@ -59,7 +59,7 @@ class LoaderTest : public ::testing::Test {
                                     epoch, batch);
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
   static inline const StoreSpec spec_;
   static inline std::shared_ptr<const cohort::Cohort> cohort_;
 };
@@ -141,7 +141,7 @@ TEST_F(LoaderTest, WithoutRandomTransformsATileIsTheStoredPixels) {
       for (std::int64_t y = 0; y < batch->height; ++y) {
         for (std::int64_t x = 0; x < batch->width; ++x) {
           const auto rgb =
-              testing::fixture_pixel(spec_, 2, site.tile_yx[0] + y, site.tile_yx[1] + x);
+              fixtures::fixture_pixel(spec_, 2, site.tile_yx[0] + y, site.tile_yx[1] + x);
           const std::int64_t at = y * batch->width + x;
           for (std::int64_t c = 0; c < 3; ++c) {
             ASSERT_NEAR(batch->floats()[(s * 3 + c) * plane + at] * 255,
@@ -149,7 +149,7 @@ TEST_F(LoaderTest, WithoutRandomTransformsATileIsTheStoredPixels) {
                 << "tile " << tiles << " at " << y << ", " << x;
           }
           ASSERT_EQ(batch->labels[s * plane + at],
-                    testing::fixture_label(spec_, 2, site.tile_yx[0] + y, site.tile_yx[1] + x));
+                    fixtures::fixture_label(spec_, 2, site.tile_yx[0] + y, site.tile_yx[1] + x));
         }
       }
     }
@@ -244,12 +244,12 @@ TEST_F(LoaderTest, RefusesAGpuThatIsNotThere) {
 }
 
 TEST(Loader, ADamagedChunkFailsItsBatchWithTheLowestSampleForAnyThreads) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   StoreSpec spec;
   spec.images = 2;
   spec.height = spec.width = 400;
   spec.splits = {"train"};
-  testing::write_store(folder.path("c.zarr"), spec);
+  fixtures::write_store(folder.path("c.zarr"), spec);
   // Flip bytes in the middle of every shard of one image: its chunks no longer decode.
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(folder.path("c.zarr/images/slide-001/1/c"))) {

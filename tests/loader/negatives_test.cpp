@@ -35,8 +35,8 @@ class Negatives : public ::testing::Test {
  protected:
   /// Image 0 has lesions, 1 an empty annotation, 2 grade group 0 and none, 3 nothing.
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::StoreSpec spec;
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
+    fixtures::StoreSpec spec;
     spec.images = 4;
     spec.height = spec.width = 300;
     spec.splits = {"train"};
@@ -45,14 +45,14 @@ class Negatives : public ::testing::Test {
     spec.label = [](int i, std::int64_t y, std::int64_t x) {
       return static_cast<std::uint8_t>(i == 0 && (y / 50 + x / 50) % 2 == 0 ? 1 : 0);
     };
-    testing::write_store(folder_->path("c.zarr"), spec);
+    fixtures::write_store(folder_->path("c.zarr"), spec);
     cohort_ = cohort::Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
     cohort_.reset();
     folder_.reset();
   }
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
   static inline std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
@@ -92,15 +92,15 @@ TEST_F(Negatives, OutsideIgnoreLeavesTheirBackgroundAndTakesThatOfAnnotatedImage
 }
 
 TEST(NegativeVolumes, AnEmptyAnnotationIsBackground) {
-  const testing::TemporaryFolder folder;
-  testing::VolumeSpec spec;
+  const fixtures::TemporaryFolder folder;
+  fixtures::VolumeSpec spec;
   spec.images = 2;
   spec.shape_zyx = {30, 60, 60};
   spec.splits = {"train"};
   spec.label = [](int i, std::int64_t, std::int64_t y, std::int64_t) {
     return static_cast<std::uint8_t>(i == 0 && y < 30 ? 2 : 0);
   };
-  testing::write_volume_store(folder.path("c.zarr"), spec);
+  fixtures::write_volume_store(folder.path("c.zarr"), spec);
   const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const std::string patch =
       "patch: {size: [16, 16, 16], spacing_mm: null}\nsampling: {foreground: 0.2}\n";

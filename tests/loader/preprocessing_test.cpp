@@ -16,7 +16,7 @@
 namespace headrace::loader {
 namespace {
 
-using testing::TemporaryFolder;
+using fixtures::TemporaryFolder;
 
 LoaderConfig slides(const std::string& store) {
   return LoaderConfig::parse("task: segmentation\ndata: {store: " + store +
@@ -50,14 +50,14 @@ std::string refusal(const Json& json) {
 TEST(Preprocessing, KnowsTheClassesThatAreAnnotatedBeyondTheBody) {
   const TemporaryFolder folder;
   const auto fitted = [&](const std::string& name, auto label) {
-    testing::VolumeSpec spec;
+    fixtures::VolumeSpec spec;
     spec.label = label;
-    testing::write_volume_store(folder.path(name), spec);
+    fixtures::write_volume_store(folder.path(name), spec);
     return Preprocessing::fit(*cohort::Cohort::open(folder.path(name)), volumes(folder.path(name)));
   };
-  const testing::VolumeSpec plain;
+  const fixtures::VolumeSpec plain;
   const auto inside = [&](int i, std::int64_t z, std::int64_t y, std::int64_t x) {
-    return testing::fixture_volume_label(plain, i, z, y, x);
+    return fixtures::fixture_volume_label(plain, i, z, y, x);
   };
   EXPECT_FALSE(fitted("in.zarr", inside).to_json().contains("outside_body"));
   // One voxel in a corner of a training image, which is air; the validation image does not count.
@@ -80,7 +80,7 @@ TEST(Preprocessing, KnowsTheClassesThatAreAnnotatedBeyondTheBody) {
 
 TEST(Preprocessing, KnowsImagesThatTrainingEnlarged) {
   const TemporaryFolder folder;
-  testing::write_volume_store(folder.path("c.zarr"), {});  // 2.5 × 0.8 × 0.8 mm
+  fixtures::write_volume_store(folder.path("c.zarr"), {});  // 2.5 × 0.8 × 0.8 mm
   const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   auto run = volumes(folder.path("c.zarr"));
   EXPECT_FALSE(Preprocessing::fit(*cohort, run).to_json().contains("enlarged"));
@@ -92,7 +92,7 @@ TEST(Preprocessing, KnowsImagesThatTrainingEnlarged) {
 
 TEST(Preprocessing, ScannersAreFittedOnTheTrainingSplitAlone) {
   const TemporaryFolder folder;
-  testing::write_store(folder.path("c.zarr"),
+  fixtures::write_store(folder.path("c.zarr"),
                        {});  // slide-000 of east and -001 of west train, -002 does not
   const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const auto fitted = Preprocessing::fit(*cohort, slides(folder.path("c.zarr")));
@@ -111,9 +111,9 @@ TEST(Preprocessing, ScannersAreFittedOnTheTrainingSplitAlone) {
 
 TEST(Preprocessing, ASlideOfAnUnknownScannerHasItsOwnColours) {
   const TemporaryFolder folder;
-  testing::StoreSpec spec;
+  fixtures::StoreSpec spec;
   spec.cohorts = {"east", "east", "north"};
-  testing::write_store(folder.path("c.zarr"), spec);
+  fixtures::write_store(folder.path("c.zarr"), spec);
   const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const auto fitted = Preprocessing::fit(*cohort, slides(folder.path("c.zarr")));
   EXPECT_EQ(unknown_scanners(fitted, *cohort, "val"), std::vector<std::string>{"north-scanner"});
@@ -125,8 +125,8 @@ TEST(Preprocessing, ASlideOfAnUnknownScannerHasItsOwnColours) {
 
 TEST(Preprocessing, WrittenAndReadItIsTheSameToTheLastBit) {
   const TemporaryFolder folder;
-  testing::write_store(folder.path("s.zarr"), {});
-  testing::write_volume_store(folder.path("v.zarr"), {});
+  fixtures::write_store(folder.path("s.zarr"), {});
+  fixtures::write_volume_store(folder.path("v.zarr"), {});
   for (const bool of_volumes : {false, true}) {
     const std::string store = folder.path(of_volumes ? "v.zarr" : "s.zarr");
     const auto fitted = Preprocessing::fit(*cohort::Cohort::open(store),
@@ -167,7 +167,7 @@ TEST(Preprocessing, ChannelsAreWrittenReadAndCounted) {
 
 TEST(Preprocessing, ReadingIsStrict) {
   const TemporaryFolder folder;
-  testing::write_store(folder.path("c.zarr"), {});
+  fixtures::write_store(folder.path("c.zarr"), {});
   const Json good = Preprocessing::fit(*cohort::Cohort::open(folder.path("c.zarr")),
                                        slides(folder.path("c.zarr")))
                         .to_json();
@@ -208,10 +208,10 @@ std::pair<std::vector<float>, std::vector<std::uint8_t>> tiles(
 
 TEST(Preprocessing, ClassesInAnotherOrderAreTheRunsClassesInItsBatches) {
   const TemporaryFolder folder;
-  testing::StoreSpec spec;
-  testing::write_store(folder.path("a.zarr"), spec);
+  fixtures::StoreSpec spec;
+  fixtures::write_store(folder.path("a.zarr"), spec);
   spec.classes = {"background", "tumour", "fold"};
-  testing::write_store(folder.path("b.zarr"), spec);
+  fixtures::write_store(folder.path("b.zarr"), spec);
   const LoaderConfig config = slides(folder.path("a.zarr"));
   const auto own = cohort::Cohort::open(folder.path("a.zarr"));
   const auto run = std::make_shared<const Preprocessing>(Preprocessing::fit(*own, config));
@@ -232,10 +232,10 @@ TEST(Preprocessing, ClassesInAnotherOrderAreTheRunsClassesInItsBatches) {
 
 TEST(Preprocessing, SamplesOfAStoreWithOtherClassesAimAtTheRunsClasses) {
   const TemporaryFolder folder;
-  testing::StoreSpec spec;
-  testing::write_store(folder.path("a.zarr"), spec);
+  fixtures::StoreSpec spec;
+  fixtures::write_store(folder.path("a.zarr"), spec);
   spec.classes = {"background", "tumour", "benign"};
-  testing::write_store(folder.path("b.zarr"), spec);
+  fixtures::write_store(folder.path("b.zarr"), spec);
   LoaderConfig config = slides(folder.path("a.zarr"));
   config.sampling.foreground = 1;
   const auto own = cohort::Cohort::open(folder.path("a.zarr"));

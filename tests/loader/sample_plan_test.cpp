@@ -16,16 +16,16 @@
 namespace headrace::loader {
 namespace {
 
-using testing::StoreSpec;
+using fixtures::StoreSpec;
 
 /// One store for every test here: writing it is the slow part.
 class SamplePlanTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
     spec_.images = 5;
     spec_.splits = {"train", "train", "val"};
-    testing::write_store(folder_->path("c.zarr"), spec_);
+    fixtures::write_store(folder_->path("c.zarr"), spec_);
     cohort_ = cohort::Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
@@ -36,12 +36,12 @@ class SamplePlanTest : public ::testing::Test {
     return LoaderConfig::parse("task: segmentation\ndata: {store: c.zarr}\n" + more, "run.yaml");
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
   static inline StoreSpec spec_;
   static inline std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
-using testing::expect_fits;
+using fixtures::expect_fits;
 
 std::uint64_t cell_key(std::uint64_t image, std::uint64_t y, std::uint64_t x) {
   return image * 1000000 + y * 1000 + x;
@@ -138,7 +138,7 @@ TEST_F(SamplePlanTest, TheRestLiesOnTissueButForTheStatedPartOfPlainBackground) 
             std::clamp<std::int64_t>(static_cast<std::int64_t>(y) + 8 * (k / 3 - 1), 0, 899);
         const auto at_x =
             std::clamp<std::int64_t>(static_cast<std::int64_t>(x) + 8 * (k % 3 - 1), 0, 1099);
-        near |= testing::fixture_label(spec_, static_cast<int>(site.image), at_y, at_x) != 0;
+        near |= fixtures::fixture_label(spec_, static_cast<int>(site.image), at_y, at_x) != 0;
       }
       ++tissue[near ? 1 : 0];
     }
@@ -215,7 +215,7 @@ TEST_F(SamplePlanTest, TilesCoverEveryTissuePixelOnceOrMoreInOrder) {
   }
   for (std::int64_t y = 0; y < height; ++y) {
     for (std::int64_t x = 0; x < width; ++x) {
-      if (testing::fixture_label(spec_, 2, 2 * y, 2 * x) == 0) continue;
+      if (fixtures::fixture_label(spec_, 2, 2 * y, 2 * x) == 0) continue;
       ASSERT_GT(covered[static_cast<std::size_t>(y * width + x)], 0) << y << ", " << x;
     }
   }
@@ -273,13 +273,13 @@ TEST_F(SamplePlanTest, ImpossibleRequestsAreNamed) {
 }
 
 TEST(SamplePlan, StoresThatCannotServeTheConfigAreRefused) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   StoreSpec spec;
   spec.images = 1;
   spec.height = spec.width = 200;
   spec.mpp.reset();
   spec.labels = false;
-  testing::write_store(folder.path("plain.zarr"), spec);
+  fixtures::write_store(folder.path("plain.zarr"), spec);
   const auto cohort = cohort::Cohort::open(folder.path("plain.zarr"));
   const auto plan = [&](const std::string& more) {
     return make_training_plan(
@@ -298,7 +298,7 @@ TEST(SamplePlan, StoresThatCannotServeTheConfigAreRefused) {
       << "by default what the store allows";
 
   spec.glass_alone = true;
-  testing::write_store(folder.path("glass.zarr"), spec);
+  fixtures::write_store(folder.path("glass.zarr"), spec);
   const auto glass = cohort::Cohort::open(folder.path("glass.zarr"));
   const auto config = LoaderConfig::parse(
       "task: segmentation\ndata: {store: x}\npatch: {mpp: null}\nsampling: {balance: tissue}\n",

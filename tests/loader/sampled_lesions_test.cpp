@@ -19,7 +19,7 @@
 namespace headrace::loader {
 namespace {
 
-using testing::expect_fits;
+using fixtures::expect_fits;
 using Point = std::array<double, 3>;
 
 struct Ball {
@@ -38,7 +38,7 @@ class Volumes {
     spec_.label = [this](int i, std::int64_t z, std::int64_t y, std::int64_t x) {
       return label(i, {static_cast<double>(z), static_cast<double>(y), static_cast<double>(x)});
     };
-    testing::write_volume_store(folder_.path("c.zarr"), spec_);
+    fixtures::write_volume_store(folder_.path("c.zarr"), spec_);
     cohort_ = cohort::Cohort::open(folder_.path("c.zarr"));
   }
 
@@ -77,7 +77,7 @@ class Volumes {
     };
     const std::int64_t z = first(0, 1), y = first(1, 4), x = first(2, 4);
     for (std::int64_t k = 0; k < 16; ++k) {
-      if (testing::fixture_hu(spec_, static_cast<int>(site.image), z, y + k / 4, x + k % 4) > -500)
+      if (fixtures::fixture_hu(spec_, static_cast<int>(site.image), z, y + k / 4, x + k % 4) > -500)
         return true;
     }
     return false;
@@ -120,12 +120,12 @@ class Volumes {
   }
   const std::vector<Ball>& balls() const { return balls_; }
   const cohort::Cohort& cohort() const { return *cohort_; }
-  const testing::VolumeSpec& spec() const { return spec_; }
+  const fixtures::VolumeSpec& spec() const { return spec_; }
 
  private:
   std::vector<Ball> balls_;
-  testing::TemporaryFolder folder_;
-  testing::VolumeSpec spec_;
+  fixtures::TemporaryFolder folder_;
+  fixtures::VolumeSpec spec_;
   std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
@@ -225,7 +225,7 @@ class Slides {
     spec_.images = 3;
     spec_.splits = {"train"};
     spec_.label = [](int i, std::int64_t y, std::int64_t x) { return label(i, y, x); };
-    testing::write_store(folder_.path("c.zarr"), spec_);
+    fixtures::write_store(folder_.path("c.zarr"), spec_);
     cohort_ = cohort::Cohort::open(folder_.path("c.zarr"));
   }
   static std::uint8_t label(int i, std::int64_t y, std::int64_t x) {
@@ -263,8 +263,8 @@ class Slides {
   const cohort::Cohort& cohort() const { return *cohort_; }
 
  private:
-  testing::TemporaryFolder folder_;
-  testing::StoreSpec spec_;
+  fixtures::TemporaryFolder folder_;
+  fixtures::StoreSpec spec_;
   std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
@@ -364,8 +364,8 @@ TEST(SampledLesions, NearLesionsIsARingOnTissueWithoutThem) {
 }
 
 TEST(SampledLesions, ImagesWithoutAnnotationAreCountedAndLeftOut) {
-  const testing::TemporaryFolder folder;
-  testing::StoreSpec spec;
+  const fixtures::TemporaryFolder folder;
+  fixtures::StoreSpec spec;
   spec.images = 6;
   spec.height = spec.width = 300;
   spec.splits = {"train"};
@@ -374,7 +374,7 @@ TEST(SampledLesions, ImagesWithoutAnnotationAreCountedAndLeftOut) {
     return static_cast<std::uint8_t>(i != 2 && y < 200 && x < 200 ? 1 + i : 0);
   };
   spec.grade_group = [](int i) { return i == 5 ? 0 : 1; };
-  testing::write_store(folder.path("c.zarr"), spec);
+  fixtures::write_store(folder.path("c.zarr"), spec);
   const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const auto counts = cohort::supervision_of(*cohort, "annotation", "train");
   EXPECT_EQ(counts.images.images, 6u);

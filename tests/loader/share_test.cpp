@@ -16,9 +16,9 @@ namespace {
 class ShareTest : public ::testing::TestWithParam<bool> {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::write_store(folder_->path("c.zarr"), {});
-    testing::write_volume_store(folder_->path("v.zarr"), {});
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
+    fixtures::write_store(folder_->path("c.zarr"), {});
+    fixtures::write_volume_store(folder_->path("v.zarr"), {});
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
@@ -36,7 +36,7 @@ class ShareTest : public ::testing::TestWithParam<bool> {
         "run.yaml");
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
 };
 
 /// Of sample `s`: its place in the epoch, image and labels.

@@ -58,14 +58,14 @@ class MeetingPlan : public SamplePlan {
 class SharedPreparing : public ::testing::Test {
  protected:
   SharedPreparing() {
-    testing::StoreSpec spec;
+    fixtures::StoreSpec spec;
     spec.images = 2;
     spec.height = 500;
     spec.width = 460;
     spec.levels = 2;
-    testing::write_store(folder_.path("s.zarr"), spec);
+    fixtures::write_store(folder_.path("s.zarr"), spec);
     cohort_ = cohort::Cohort::open(folder_.path("s.zarr"));
-    here_ = LoaderConfig::parse(testing::kSlides, "run.yaml");
+    here_ = LoaderConfig::parse(fixtures::kSlides, "run.yaml");
     there_ = here_;
     there_.loader.device = device::DeviceChoice::cuda;
     there_.loader.element = ElementChoice::float32;
@@ -77,7 +77,7 @@ class SharedPreparing : public ::testing::Test {
     there_.sampling.batch = here_.sampling.batch = 8;
   }
 
-  testing::TemporaryFolder folder_;
+  fixtures::TemporaryFolder folder_;
   std::shared_ptr<const cohort::Cohort> cohort_;
   LoaderConfig here_, there_;
 };

@@ -92,7 +92,7 @@ TEST(SiteTable, DrawsRegionsBlocksAndPartsAsDocumented) {
       EXPECT_EQ(box.high[1], std::min(box.low[1] + 4, 190.0));
       EXPECT_EQ(box.high[2], std::min(box.low[2] + 4, 190.0)) << "cut by the image";
     }
-    testing::expect_fits(share, count, "power " + std::to_string(power));
+    fixtures::expect_fits(share, count, "power " + std::to_string(power));
   }
 }
 
@@ -127,7 +127,7 @@ TEST(Permuted, EveryElementStandsEverywhere) {
   std::map<std::uint64_t, double> share;
   for (std::uint64_t i = 0; i < 7; ++i) share[i] = 1.0 / 7;
   for (std::uint64_t cycle = 0; cycle < 20000; ++cycle) ++count[math::permuted(0, 7, 1, 4, cycle)];
-  testing::expect_fits(share, count, "places");
+  fixtures::expect_fits(share, count, "places");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "headrace/zarr/array_writer.hpp"
 #include "tests/loader/fixture_sites.hpp"
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 namespace {
 
 /// (y, x, c) bytes of one level.
@@ -331,4 +331,4 @@ void write_store(const std::string& path, const StoreSpec& spec) {
   write_fixture_version(store, version, spec.labels);
 }
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

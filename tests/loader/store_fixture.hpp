@@ -12,7 +12,7 @@
 #include "headrace/storage/store.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// A small cohort written with zarr::ArrayWriter to the layout of docs/formats.md, with known
 /// pixels, labels and cells.
@@ -54,4 +54,4 @@ void write_store(const std::string& path, const StoreSpec& spec);
 void write_fixture_version(const std::shared_ptr<storage::Store>& store,
                            cohort::StoreVersion version, bool labels);
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

@@ -44,15 +44,15 @@ std::vector<bool> made_on_gpu(const loader::LoaderConfig& config, const std::str
 }
 
 TEST(TileFeedOnAGpu, TheHostMakesWhatItsMemoryHasNoRoomFor) {
-  const testing::TemporaryFolder folder;
-  testing::StoreSpec spec;
+  const fixtures::TemporaryFolder folder;
+  fixtures::StoreSpec spec;
   spec.images = 2;
   spec.height = 500;
   spec.width = 460;
   spec.levels = 2;
   spec.codec = "zstd";
-  testing::write_store(folder.path("s.zarr"), spec);
-  auto config = loader::LoaderConfig::parse(testing::kSlides, "run.yaml");
+  fixtures::write_store(folder.path("s.zarr"), spec);
+  auto config = loader::LoaderConfig::parse(fixtures::kSlides, "run.yaml");
   config.tiles.batch = 3;
   std::size_t all = 0, none = 0, midway = 0, lines = 0;
   log::set_sink([&](log::Level, const std::string& line) {

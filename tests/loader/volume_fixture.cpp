@@ -13,7 +13,7 @@
 #include "tests/loader/fixture_sites.hpp"
 #include "tests/loader/store_fixture.hpp"
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 namespace {
 
 using Shape = std::array<std::int64_t, 3>;
@@ -378,4 +378,4 @@ void write_volume_store(const std::string& path, const VolumeSpec& spec) {
   write_fixture_version(store, version, spec.labels);
 }
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

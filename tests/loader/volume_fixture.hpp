@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// A small cohort of volumes written with zarr::ArrayWriter to the layout of docs/formats.md, with
 /// known HU, labels, body and cells.
@@ -39,4 +39,4 @@ std::string fixture_volume_id(int i);
 
 void write_volume_store(const std::string& path, const VolumeSpec& spec);
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

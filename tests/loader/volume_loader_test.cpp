@@ -18,7 +18,7 @@
 namespace headrace::loader {
 namespace {
 
-using testing::VolumeSpec;
+using fixtures::VolumeSpec;
 
 constexpr const char* kTransforms = R"(
 transforms:
@@ -32,8 +32,8 @@ transforms:
 class VolumeLoaderTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::write_volume_store(folder_->path("c.zarr"), spec_);
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
+    fixtures::write_volume_store(folder_->path("c.zarr"), spec_);
     cohort_ = cohort::Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
@@ -60,7 +60,7 @@ class VolumeLoaderTest : public ::testing::Test {
                                     with_labels, epoch, batch);
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
   static inline const VolumeSpec spec_;
   static inline std::shared_ptr<const cohort::Cohort> cohort_;
 };
@@ -121,9 +121,9 @@ TEST_F(VolumeLoaderTest, WithoutRandomTransformsATileInVoxelsOfLevelZeroIsTheSto
       for (std::int64_t z = site.tile_z; z < site.tile_z + 16; ++z) {
         for (std::int64_t y = site.tile_yx[0]; y < site.tile_yx[0] + 24; ++y) {
           for (std::int64_t x = site.tile_yx[1]; x < site.tile_yx[1] + 32; ++x) {
-            ASSERT_NEAR(*image++, testing::fixture_hu(spec_, 2, z, y, x), 1e-3)
+            ASSERT_NEAR(*image++, fixtures::fixture_hu(spec_, 2, z, y, x), 1e-3)
                 << "tile " << tiles << " at " << z << ", " << y << ", " << x;
-            ASSERT_EQ(*label++, testing::fixture_volume_label(spec_, 2, z, y, x));
+            ASSERT_EQ(*label++, fixtures::fixture_volume_label(spec_, 2, z, y, x));
           }
         }
       }
@@ -245,7 +245,7 @@ TEST_F(VolumeLoaderTest, ATileLargerThanTheVolumeIsIgnoreOutside) {
         const bool inside =
             z < spec_.shape_zyx[0] && y < spec_.shape_zyx[1] && x < spec_.shape_zyx[2];
         ASSERT_EQ(batch->labels[v],
-                  inside ? testing::fixture_volume_label(spec_, 2, z, y, x) : 255);
+                  inside ? fixtures::fixture_volume_label(spec_, 2, z, y, x) : 255);
         if (inside) continue;
         ASSERT_NEAR(batch->floats()[v], -1000, 400) << "the nearest voxel inside";
       }
@@ -277,11 +277,11 @@ TEST_F(VolumeLoaderTest, ImagesWithoutTheLabelsReadAsIgnore) {
 }
 
 TEST(VolumeLoader, ADamagedChunkFailsItsBatchWithTheSameErrorForAnyThreads) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   VolumeSpec spec;
   spec.images = 2;
   spec.splits = {"train"};
-  testing::write_volume_store(folder.path("c.zarr"), spec);
+  fixtures::write_volume_store(folder.path("c.zarr"), spec);
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(folder.path("c.zarr/images/scan-001/0/c"))) {
     if (!entry.is_regular_file()) continue;

@@ -17,15 +17,15 @@
 namespace headrace::loader {
 namespace {
 
-using testing::VolumeSpec;
+using fixtures::VolumeSpec;
 
 /// One store for every test here: writing it is the slow part.
 class VolumePlanTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
     spec_.images = 5;
-    testing::write_volume_store(folder_->path("c.zarr"), spec_);
+    fixtures::write_volume_store(folder_->path("c.zarr"), spec_);
     cohort_ = cohort::Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
@@ -43,7 +43,7 @@ class VolumePlanTest : public ::testing::Test {
     return {site.centre_level0_z, site.centre_level0_yx[0], site.centre_level0_yx[1]};
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
   static inline VolumeSpec spec_;
   static inline std::shared_ptr<const cohort::Cohort> cohort_;
 };
@@ -76,7 +76,7 @@ TEST_F(VolumePlanTest, ClassesAndImagesAreDrawnAlikeAndTheCellsOfAnImageByTheirV
       cell[axis] = static_cast<std::uint32_t>(centre_of(site)[axis] / 16);
     ++count[static_cast<std::uint64_t>(site.drawn_class) * kClass + cell_key(site.image, cell)];
   }
-  testing::expect_fits(share, count, "class, image and cell");
+  fixtures::expect_fits(share, count, "class, image and cell");
 }
 
 TEST_F(VolumePlanTest, TheRestLiesInTheBodyButForTheStatedPartOfPlainBackground) {
@@ -97,13 +97,13 @@ TEST_F(VolumePlanTest, TheRestLiesInTheBodyButForTheStatedPartOfPlainBackground)
           return std::min(static_cast<std::int64_t>(at[axis] / 4) * 4 + step,
                           spec_.shape_zyx[axis] - 1);
         };
-        found |= testing::fixture_hu(spec_, static_cast<int>(site.image),
+        found |= fixtures::fixture_hu(spec_, static_cast<int>(site.image),
                                      static_cast<std::int64_t>(at[0]), along(1, k / 4),
                                      along(2, k % 4)) > -500;
       }
       ++body[found ? 1 : 0];
     }
-    testing::expect_fits({{0, 0.75}, {1, 0.25}}, aims, "foreground");
+    fixtures::expect_fits({{0, 0.75}, {1, 0.25}}, aims, "foreground");
     return body;
   };
   EXPECT_FALSE(count_of("0").contains(0));
@@ -155,7 +155,7 @@ TEST_F(VolumePlanTest, AllPlacesInsideAreEquallyLikelyForAPatchThatLiesAnywhere)
   }
   std::map<std::uint64_t, double> alike;
   for (std::uint64_t tenth = 0; tenth < 10; ++tenth) alike[tenth] = 0.1;
-  for (const auto& found : tenths) testing::expect_fits(alike, found, "tenths of the room");
+  for (const auto& found : tenths) fixtures::expect_fits(alike, found, "tenths of the room");
 }
 
 TEST_F(VolumePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
@@ -165,10 +165,10 @@ TEST_F(VolumePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
     for (std::uint64_t i = 0; i < 50000; ++i) ++count[plan->site(0, i).image];
     return count;
   };
-  testing::expect_fits({{0, 0.25}, {1, 0.25}, {3, 0.25}, {4, 0.25}}, images_of("balance: image"),
+  fixtures::expect_fits({{0, 0.25}, {1, 0.25}, {3, 0.25}, {4, 0.25}}, images_of("balance: image"),
                        "image balance");
   // Cohorts in turn: images 0 and 4 are east, 1 and 3 west.
-  testing::expect_fits({{0, 0.375}, {4, 0.375}, {1, 0.125}, {3, 0.125}},
+  fixtures::expect_fits({{0, 0.375}, {4, 0.375}, {1, 0.125}, {3, 0.125}},
                        images_of("balance: image, cohort_weights: {east: 3, west: 1}"),
                        "cohort weights");
 }
@@ -217,7 +217,7 @@ TEST_F(VolumePlanTest, TilesCoverTheBodyInOrderAndStayInside) {
   for (std::int64_t z = 0; z < spec_.shape_zyx[0]; ++z) {
     for (std::int64_t y = 0; y < spec_.shape_zyx[1]; y += 3) {
       for (std::int64_t x = 0; x < spec_.shape_zyx[2]; x += 3) {
-        if (testing::fixture_hu(spec_, 2, z, y, x) <= -500) continue;
+        if (fixtures::fixture_hu(spec_, 2, z, y, x) <= -500) continue;
         const std::array<double, 3> at{(z + 0.5) * 2.5 / 2, (y + 0.5) * 0.8, (x + 0.5) * 0.8};
         const bool covered = std::any_of(starts.begin(), starts.end(), [&](const auto& start) {
           bool in = true;
@@ -234,13 +234,13 @@ TEST_F(VolumePlanTest, TilesCoverTheBodyInOrderAndStayInside) {
 }
 
 TEST_F(VolumePlanTest, TilesLieWhereTheBodyIsWhateverIsAnnotated) {
-  testing::TemporaryFolder folder;
+  fixtures::TemporaryFolder folder;
   VolumeSpec spec;
   spec.images = 3;
   spec.label = [](int, std::int64_t z, std::int64_t y, std::int64_t x) {
     return std::uint8_t{z < 3 && y < 3 && x < 3};  // a corner, which is air
   };
-  testing::write_volume_store(folder.path("corner.zarr"), spec);
+  fixtures::write_volume_store(folder.path("corner.zarr"), spec);
   const auto corner = cohort::Cohort::open(folder.path("corner.zarr"));
   const auto labelled = corner->volume_cells(2, "annotation"), body = corner->volume_cells(2, "");
   ASSERT_GT(labelled.cell_zyx.size(), body.cell_zyx.size());
@@ -301,8 +301,8 @@ TEST_F(VolumePlanTest, ForegroundStatsAreThoseOfEveryLabelledVoxelOfTheTrainingS
     for (std::int64_t z = 0; z < spec_.shape_zyx[0]; ++z) {
       for (std::int64_t y = 0; y < spec_.shape_zyx[1]; ++y) {
         for (std::int64_t x = 0; x < spec_.shape_zyx[2]; ++x) {
-          const auto label = testing::fixture_volume_label(spec_, image, z, y, x);
-          if (label == 1 || label == 2) hu.push_back(testing::fixture_hu(spec_, image, z, y, x));
+          const auto label = fixtures::fixture_volume_label(spec_, image, z, y, x);
+          if (label == 1 || label == 2) hu.push_back(fixtures::fixture_hu(spec_, image, z, y, x));
         }
       }
     }
@@ -353,13 +353,13 @@ TEST_F(VolumePlanTest, AStoreOfTheOtherKindIsRefused) {
 }
 
 TEST(VolumePlan, AStoreWithoutLabelsOrWithoutBodyIsRefusedWithAWayOut) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   VolumeSpec spec;
   spec.images = 1;
   spec.shape_zyx = {20, 30, 40};
   spec.labels = false;
   spec.air_alone = true;
-  testing::write_volume_store(folder.path("c.zarr"), spec);
+  fixtures::write_volume_store(folder.path("c.zarr"), spec);
   const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const auto config = [](const std::string& sampling) {
     return LoaderConfig::parse(

@@ -9,7 +9,7 @@
 #include "tests/math/lane_cases.hpp"
 
 // Sixteen lanes are compiled in a source of their own, for AVX-512.
-namespace headrace::math::testing {
+namespace headrace::math::fixtures {
 
 void try_sixteen_lanes(const LaneInput& in, LaneOutput& out);
 void try_groups(const float* sixteen, std::uint32_t* blocks, float* columns, float* back);
@@ -94,4 +94,4 @@ TEST_F(Lane16, PartsReadNothingElse) {
 }
 
 }  // namespace
-}  // namespace headrace::math::testing
+}  // namespace headrace::math::fixtures

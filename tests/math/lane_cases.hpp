@@ -1,7 +1,7 @@
 #pragma once
 #include "headrace/math/lane.hpp"
 
-namespace headrace::math::testing {
+namespace headrace::math::fixtures {
 
 /// What operations of a lane type are tried on, and what they give, number by number: the same of
 /// eight lanes and of sixteen.
@@ -66,4 +66,4 @@ HR_HD void try_lanes(const LaneInput& in, int at, LaneOutput& out) {
   put(out.loaded + at, M::load_shorts(in.shorts[0] + at, 16 - at));
 }
 
-}  // namespace headrace::math::testing
+}  // namespace headrace::math::fixtures

@@ -1,7 +1,7 @@
 // Compiled for AVX-512: only called where the CPU has it.
 #include "tests/math/lane_cases.hpp"
 
-namespace headrace::math::testing {
+namespace headrace::math::fixtures {
 
 void try_sixteen_lanes(const LaneInput& in, LaneOutput& out) { try_lanes<v16f>(in, 0, out); }
 
@@ -18,4 +18,4 @@ void load_sixteen_floats(const float* p, int count, float* out) {
   Memory<v16f>::store(out, Memory<v16f>::load_part(p, count));
 }
 
-}  // namespace headrace::math::testing
+}  // namespace headrace::math::fixtures

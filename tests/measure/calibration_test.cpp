@@ -53,7 +53,7 @@ TEST(Calibration, ClassesThatAreTrueTogetherCountAsOne) {
 }
 
 TEST(Calibration, SumsInAnyGroupsAndEqualsThatOfItsCounts) {
-  testing::Lcg random(4);
+  fixtures::Lcg random(4);
   ScoreCounter counter;
   Calibration whole, first, second;
   for (int i = 0; i < 3000; ++i) {

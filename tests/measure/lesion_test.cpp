@@ -18,9 +18,9 @@ namespace {
 using pixels::Components;
 using pixels::find_components;
 using pixels::Neighbours;
-using testing::Lcg;
-using testing::mask_of;
-using testing::Shape;
+using fixtures::Lcg;
+using fixtures::mask_of;
+using fixtures::Shape;
 
 constexpr Shape kShape{4, 6, 40};
 

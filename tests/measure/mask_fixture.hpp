@@ -5,7 +5,7 @@
 
 #include "headrace/pixels/bit_volume.hpp"
 
-namespace headrace::measure::testing {
+namespace headrace::measure::fixtures {
 
 using Shape = std::array<std::int64_t, 3>;
 
@@ -37,4 +37,4 @@ class Lcg {
   std::uint64_t state_;
 };
 
-}  // namespace headrace::measure::testing
+}  // namespace headrace::measure::fixtures

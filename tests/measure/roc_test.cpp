@@ -10,7 +10,7 @@
 namespace headrace::measure {
 namespace {
 
-using testing::Lcg;
+using fixtures::Lcg;
 
 struct Prediction {
   std::uint16_t score;

@@ -11,9 +11,9 @@
 namespace headrace::measure {
 namespace {
 
-using testing::Lcg;
-using testing::mask_of;
-using testing::Shape;
+using fixtures::Lcg;
+using fixtures::mask_of;
+using fixtures::Shape;
 
 TEST(SquaredDistances, EqualTheNearestOfAllSetPlaces) {
   const std::array<double, 3> spacing{2.5, 0.8, 1.1};

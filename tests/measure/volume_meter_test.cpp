@@ -11,7 +11,7 @@
 namespace headrace::measure {
 namespace {
 
-using testing::Lcg;
+using fixtures::Lcg;
 
 constexpr std::array<std::int64_t, 3> kShape{4, 6, 8};
 constexpr std::size_t kPixels = 6 * 8, kClasses = 3;

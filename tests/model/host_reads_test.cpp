@@ -29,8 +29,8 @@
 namespace headrace::model {
 namespace {
 
-using testing::on_meta;
-using testing::WatchedOperations;
+using fixtures::on_meta;
+using fixtures::WatchedOperations;
 
 at::Tensor values(at::IntArrayRef shape, double step = 0.37) {
   return (at::arange(c10::multiply_integers(shape), at::kFloat) * step).sin().view(shape);
@@ -117,7 +117,7 @@ TEST(HostReads, AreSeen) {
 
 /// A table that was left on the host is refused, and a single value is copied, as on a GPU.
 TEST(HostReads, OfOperationsOnMetaAreSeen) {
-  const testing::OperationsOnMeta operations;
+  const fixtures::OperationsOnMeta operations;
   const WatchedOperations watch;
   const at::Tensor some = on_meta({2, 3}), is = some.gt(0).logical_and(some.lt(1));
   EXPECT_EQ(at::where(is, some, 0.0).sizes(), some.sizes());

@@ -4,7 +4,7 @@
 
 #include "headrace/device/cuda_device.hpp"
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// Where tensors are held to the host's results: GPU 0 if there is one, else the CPU. So what a GPU is
 /// to give is tested on every machine, and on a GPU where there is one.
@@ -13,4 +13,4 @@ inline at::Device model_device() {
                                                          : at::Device(at::kCPU);
 }
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

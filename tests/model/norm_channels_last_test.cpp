@@ -24,7 +24,7 @@ at::Tensor on_cpu(at::IntArrayRef shape, at::ScalarType type, double step = 0.37
   return (at::arange(c10::multiply_integers(shape), at::kDouble) * step).sin().view(shape).to(type);
 }
 at::Tensor values(at::IntArrayRef shape, at::ScalarType type, double step = 0.37) {
-  return on_cpu(shape, type, step).to(headrace::testing::model_device());
+  return on_cpu(shape, type, step).to(headrace::fixtures::model_device());
 }
 
 double farthest(const at::Tensor& a, const at::Tensor& b) {

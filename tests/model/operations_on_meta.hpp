@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace::model::testing {
+namespace headrace::model::fixtures {
 
 /// A tensor without memory: whoever reads of it, or copies it to the host, gets an error.
 inline at::Tensor on_meta(at::IntArrayRef shape, at::ScalarType type = at::kFloat) {
@@ -73,4 +73,4 @@ class OperationsOnMeta {
   torch::Library library_;
 };
 
-}  // namespace headrace::model::testing
+}  // namespace headrace::model::fixtures

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace headrace::model::testing {
+namespace headrace::model::fixtures {
 
 /// Counts LibTorch's operations while it lives, of all threads; one at a time.
 class WatchedOperations {
@@ -75,4 +75,4 @@ class WatchedOperations {
   at::CallbackHandle handle_;
 };
 
-}  // namespace headrace::model::testing
+}  // namespace headrace::model::fixtures

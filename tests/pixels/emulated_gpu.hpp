@@ -17,7 +17,7 @@
 /// device/cuda/gather_kernels.cuh, each thread a fiber. A thread runs until it meets others, in an
 /// order that changes all the time; those that never meet are an error, as are threads of a warp
 /// that meet in different words.
-namespace headrace::pixels::testing {
+namespace headrace::pixels::fixtures {
 
 struct Dim {
   unsigned x = 0, y = 0;
@@ -173,19 +173,19 @@ class EmulatedBlock {
   bool stopped_ = false;
 };
 
-}  // namespace headrace::pixels::testing
+}  // namespace headrace::pixels::fixtures
 
 // CUDA's words. Threads of a block run one after another, so that additions need no care.
 #define __global__
 #define __device__
 #define __shared__ static
 #define __grid_constant__
-#define threadIdx ::headrace::pixels::testing::EmulatedBlock::thread_index
-#define blockIdx ::headrace::pixels::testing::EmulatedBlock::block_index
-#define blockDim ::headrace::pixels::testing::EmulatedBlock::block_dim
-#define gridDim ::headrace::pixels::testing::EmulatedBlock::grid_dim
+#define threadIdx ::headrace::pixels::fixtures::EmulatedBlock::thread_index
+#define blockIdx ::headrace::pixels::fixtures::EmulatedBlock::block_index
+#define blockDim ::headrace::pixels::fixtures::EmulatedBlock::block_dim
+#define gridDim ::headrace::pixels::fixtures::EmulatedBlock::grid_dim
 
-inline void __syncthreads() { headrace::pixels::testing::EmulatedBlock::current()->meet_all(); }
+inline void __syncthreads() { headrace::pixels::fixtures::EmulatedBlock::current()->meet_all(); }
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 template <typename T>
@@ -193,7 +193,7 @@ void atomicAdd(T* to, T value) {
   *to += value;
 }
 inline unsigned __match_any_sync(unsigned mask, int value) {
-  const auto values = headrace::pixels::testing::EmulatedBlock::current()->meet(
+  const auto values = headrace::pixels::fixtures::EmulatedBlock::current()->meet(
       "__match_any_sync", mask, static_cast<unsigned>(value));
   unsigned same = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -203,7 +203,7 @@ inline unsigned __match_any_sync(unsigned mask, int value) {
 }
 inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
   const auto values =
-      headrace::pixels::testing::EmulatedBlock::current()->meet("__reduce_add_sync", mask, value);
+      headrace::pixels::fixtures::EmulatedBlock::current()->meet("__reduce_add_sync", mask, value);
   std::uint64_t sum = 0;
   for (unsigned lane = 0; lane < values.size(); ++lane) {
     if ((mask >> lane & 1) != 0) sum += values[lane];
@@ -214,6 +214,6 @@ inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
 inline std::uint64_t __shfl_down_sync(unsigned mask, std::uint64_t value, int by) {
   const unsigned lane = threadIdx.x % 32;
   const auto values =
-      headrace::pixels::testing::EmulatedBlock::current()->meet("__shfl_down_sync", mask, value);
+      headrace::pixels::fixtures::EmulatedBlock::current()->meet("__shfl_down_sync", mask, value);
   return lane + static_cast<unsigned>(by) < 32 ? values[lane + static_cast<unsigned>(by)] : value;
 }

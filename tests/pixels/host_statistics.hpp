@@ -6,7 +6,7 @@
 #include "headrace/pixels/statistics/statistics_device.hpp"
 #include "tests/device/host_device.hpp"
 
-namespace headrace::pixels::testing {
+namespace headrace::pixels::fixtures {
 
 /// A pass one item and element at a time, from the last to the first: no order may be relied on.
 template <typename Pass>
@@ -35,9 +35,9 @@ void run_on_host(const Pass& pass) {
 /// A queue on the host that gathers statistics. `Base`: StatisticsQueue, or what a higher layer
 /// made of it.
 template <typename Base>
-class HostStatisticsQueueOf : public device::testing::HostQueueOf<Base> {
+class HostStatisticsQueueOf : public device::fixtures::HostQueueOf<Base> {
  public:
-  using device::testing::HostQueueOf<Base>::HostQueueOf;
+  using device::fixtures::HostQueueOf<Base>::HostQueueOf;
   void gather(const StatisticsPass& pass) override {
     this->memory_->count_pass();
     std::visit([this](const auto& kernel) { check_memory_of(kernel); }, pass);
@@ -64,7 +64,7 @@ class HostStatisticsQueueOf : public device::testing::HostQueueOf<Base> {
 };
 
 /// A StatisticsDevice on the host.
-class HostStatistics : public device::testing::HostDeviceOf<StatisticsDevice> {
+class HostStatistics : public device::fixtures::HostDeviceOf<StatisticsDevice> {
  public:
   using HostDeviceOf::HostDeviceOf;
   std::unique_ptr<StatisticsQueue> queue() override {
@@ -72,4 +72,4 @@ class HostStatistics : public device::testing::HostDeviceOf<StatisticsDevice> {
   }
 };
 
-}  // namespace headrace::pixels::testing
+}  // namespace headrace::pixels::fixtures

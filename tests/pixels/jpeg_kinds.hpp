@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::pixels::testing {
+namespace headrace::pixels::fixtures {
 
 using Jpeg = std::vector<std::byte>;
 
@@ -101,4 +101,4 @@ inline void damage_data(Jpeg& jpeg) {
   jpeg.erase(from, from + static_cast<std::ptrdiff_t>(length / 4));
 }
 
-}  // namespace headrace::pixels::testing
+}  // namespace headrace::pixels::fixtures

@@ -18,12 +18,12 @@
 namespace headrace::pixels {
 namespace {
 
-using testing::Jpeg;
+using fixtures::Jpeg;
 
 constexpr int kEdge = 96;
 
 Jpeg jpeg_of(J_COLOR_SPACE stored, bool progressive = false) {
-  return testing::written_jpeg(testing::colourful(kEdge, kEdge, stored == JCS_GRAYSCALE ? 1 : 3),
+  return fixtures::written_jpeg(fixtures::colourful(kEdge, kEdge, stored == JCS_GRAYSCALE ? 1 : 3),
                                kEdge, kEdge, stored, progressive);
 }
 
@@ -39,7 +39,7 @@ std::vector<Jpeg> all_kinds() {
   std::vector<Jpeg> kinds{jpeg_of(JCS_YCbCr), jpeg_of(JCS_RGB), jpeg_of(JCS_GRAYSCALE),
                           jpeg_of(JCS_RGB, true)};
   Jpeg bare = jpeg_of(JCS_YCbCr);
-  testing::without_segment(bare, 0xE0);
+  fixtures::without_segment(bare, 0xE0);
   for (const unsigned transform : {0u, 1u, 2u}) {
     kinds.push_back(with_adobe(bare, transform));
     kinds.push_back(with_adobe(jpeg_of(JCS_YCbCr), transform));
@@ -47,11 +47,11 @@ std::vector<Jpeg> all_kinds() {
   const unsigned names[][3] = {{1, 2, 3}, {0, 1, 2}, {'R', 'G', 'B'}, {'r', 'g', 'b'}};
   for (const auto& name : names) {
     kinds.push_back(bare);
-    testing::name_components(kinds.back(), name);
+    fixtures::name_components(kinds.back(), name);
     kinds.push_back(with_adobe(kinds.back(), 1));
   }
   kinds.push_back(jpeg_of(JCS_YCbCr));
-  testing::name_components(kinds.back(), {'R', 'G', 'B'});
+  fixtures::name_components(kinds.back(), {'R', 'G', 'B'});
   return kinds;
 }
 
@@ -69,7 +69,7 @@ Jpeg copied(const Jpeg& jpeg) {
 TEST(JpegMarkers, CopiesOnlyWhatDecidesAboutPixels) {
   for (const bool progressive : {false, true}) {
     Jpeg bare = jpeg_of(JCS_YCbCr, progressive);
-    testing::without_segment(bare, 0xE0);
+    fixtures::without_segment(bare, 0xE0);
     EXPECT_EQ(copied(bare), bare);
     Jpeg told = bare;
     const auto put = [&](std::size_t at, unsigned marker, const std::string& text) {
@@ -148,7 +148,7 @@ TEST(JpegMarkers, StateTheColoursThatLibjpegTakes) {
 TEST(JpegMarkers, OfWhatIsNoJpegAreNotRead) {
   const Jpeg good = jpeg_of(JCS_YCbCr);
   JpegMarkers markers;
-  for (std::size_t size = 0; size < testing::segment_of(good, 0xDA).first; ++size) {
+  for (std::size_t size = 0; size < fixtures::segment_of(good, 0xDA).first; ++size) {
     EXPECT_FALSE(read_jpeg_markers({good.data(), size}, markers)) << size;
   }
   EXPECT_TRUE(has_jpeg_end(good));
@@ -161,8 +161,8 @@ TEST(JpegMarkers, OfWhatIsNoJpegAreNotRead) {
 
 /// Four runs of 16 zeros in one block: libjpeg takes it, and what a GPU would do is anybody's guess.
 TEST(JpegData, IsNotSoundWhereABlockIsTooLong) {
-  const Jpeg good = testing::written_jpeg(testing::colourful(8, 8, 1), 8, 8, JCS_GRAYSCALE);
-  const auto [scan, length] = testing::segment_of(good, 0xDA);
+  const Jpeg good = fixtures::written_jpeg(fixtures::colourful(8, 8, 1), 8, 8, JCS_GRAYSCALE);
+  const auto [scan, length] = fixtures::segment_of(good, 0xDA);
   const auto with_data = [&](const std::string& bits) {
     Jpeg jpeg(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(scan + length));
     for (std::size_t i = 0; i < bits.size(); i += 8) {
@@ -195,10 +195,10 @@ TEST(JpegData, IsSoundWhereLibjpegFindsNothing) {
                         {JCS_GRAYSCALE, 0, 2, 61, 90}, {JCS_GRAYSCALE, 2, 1, 96, 96}};
   for (const Kind& kind : kinds) {
     const int components = kind.stored == JCS_GRAYSCALE ? 1 : 3;
-    auto pixels = testing::colourful(kind.height, kind.width, components);
+    auto pixels = fixtures::colourful(kind.height, kind.width, components);
     std::mt19937 generator(5);  // codes of all lengths
     for (std::size_t i = 0; i < pixels.size() / 2; ++i) pixels[i] ^= generator() & 127;
-    const Jpeg good = testing::written_jpeg(pixels, kind.height, kind.width, kind.stored, false,
+    const Jpeg good = fixtures::written_jpeg(pixels, kind.height, kind.width, kind.stored, false,
                                             kind.restart_rows, kind.sampling);
     const JpegShape shape{kind.height, kind.width, components};
     const auto decodes = [&](const Jpeg& jpeg) {
@@ -215,7 +215,7 @@ TEST(JpegData, IsSoundWhereLibjpegFindsNothing) {
     ASSERT_TRUE(decodes(good));
     EXPECT_TRUE(jpeg_data_is_sound(good));
     int damages = 0, found = 0;
-    const std::size_t scan = testing::segment_of(good, 0xDA).first;
+    const std::size_t scan = fixtures::segment_of(good, 0xDA).first;
     const auto look = [&](const Jpeg& damaged) {
       const bool sound = jpeg_data_is_sound(damaged);
       found += !sound;

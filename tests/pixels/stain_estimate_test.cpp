@@ -11,7 +11,7 @@
 namespace headrace::pixels {
 namespace {
 
-using transform::testing::golden;
+using transform::fixtures::golden;
 
 double angle_deg(const std::array<double, 6>& a, const std::vector<double>& b, int stain) {
   double dot = 0;
@@ -19,7 +19,7 @@ double angle_deg(const std::array<double, 6>& a, const std::vector<double>& b, i
   return std::acos(std::min(dot, 1.0)) * 180 / 3.14159265358979;
 }
 
-StainAccumulator add_all(const transform::testing::Picture& p, StainVariant variant) {
+StainAccumulator add_all(const transform::fixtures::Picture& p, StainVariant variant) {
   StainAccumulator out(variant);
   out.add(p.rgb.data(), p.height * p.width);
   return out;
@@ -42,7 +42,7 @@ void expect_like(const StainAccumulator& sums, const Json& g) {
 TEST(StainEstimate, LnAllIsThatOfTorchstainOnRealTissue) {
   for (const auto& [name, g] : golden()["estimate"].items()) {
     SCOPED_TRACE(name);
-    expect_like(add_all(transform::testing::tissue_picture(name), StainVariant::macenko_ln_all),
+    expect_like(add_all(transform::fixtures::tissue_picture(name), StainVariant::macenko_ln_all),
                 g["torchstain"]);
   }
 }
@@ -51,7 +51,7 @@ TEST(StainEstimate, Log10AnyIsThatOfTheDoubleModelOnRealTissue) {
   for (const auto& [name, g] : golden()["estimate"].items()) {
     SCOPED_TRACE(name);
     const auto sums =
-        add_all(transform::testing::tissue_picture(name), StainVariant::macenko_log10_any);
+        add_all(transform::fixtures::tissue_picture(name), StainVariant::macenko_log10_any);
     expect_like(sums, g["log10_any"]);
     const auto mean = sums.moments().mean(), std = sums.moments().std();
     for (std::size_t c = 0; c < 3; ++c) {
@@ -62,7 +62,7 @@ TEST(StainEstimate, Log10AnyIsThatOfTheDoubleModelOnRealTissue) {
 }
 
 TEST(StainEstimate, AnySplitMergedInAnyOrderIsTheSame) {
-  const auto p = transform::testing::tissue_picture("tcga-lung-rgb.png");
+  const auto p = transform::fixtures::tissue_picture("tcga-lung-rgb.png");
   const auto whole = add_all(p, StainVariant::macenko_log10_any).estimate();
   ASSERT_TRUE(whole.has_value());
   for (const int parts : {2, 7, 32}) {
@@ -82,7 +82,7 @@ TEST(StainEstimate, AnySplitMergedInAnyOrderIsTheSame) {
 }
 
 TEST(StainEstimate, MaskLeavesPixelsOut) {
-  const auto p = transform::testing::tissue_picture("stain_target.png");
+  const auto p = transform::fixtures::tissue_picture("stain_target.png");
   const std::int64_t half = p.height * p.width / 2;
   std::vector<std::uint8_t> mask(std::size_t(2 * half));
   std::fill(mask.begin(), mask.begin() + half, std::uint8_t{1});
@@ -128,7 +128,7 @@ TEST(StainEstimate, FindsThePlantedStains) {
 }
 
 TEST(StainEstimate, GlassAndSingleHuesGiveNothing) {
-  EXPECT_FALSE(add_all(transform::testing::tissue_picture("almost-white-1.png"),
+  EXPECT_FALSE(add_all(transform::fixtures::tissue_picture("almost-white-1.png"),
                        StainVariant::macenko_log10_any)
                    .estimate()
                    .has_value());

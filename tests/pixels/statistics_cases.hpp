@@ -13,7 +13,7 @@
 
 /// What holds for every device that gathers statistics: plain loops over pixels and voxels give the
 /// same. statistics_test.cpp asks it of one on the host, statistics_cuda_test.cpp of a GPU.
-namespace headrace::pixels::testing {
+namespace headrace::pixels::fixtures {
 
 inline std::uint32_t draw_of(std::uint32_t i, std::uint32_t seed) {
   return math::philox4x32_10(math::Philox4Of<std::uint32_t>{{i, seed, 0, 0}}, 7, 11).v[0];
@@ -313,4 +313,4 @@ inline void expect_volumes_of_a_loop(StatisticsDevice& device) {
   }
 }
 
-}  // namespace headrace::pixels::testing
+}  // namespace headrace::pixels::fixtures

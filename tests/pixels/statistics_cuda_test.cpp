@@ -18,13 +18,13 @@ class StatisticsCuda : public ::testing::Test {
 };
 
 TEST_F(StatisticsCuda, DarkestChannelsAreThoseOfALoop) {
-  testing::expect_darkest_of_a_loop(*device_);
+  fixtures::expect_darkest_of_a_loop(*device_);
 }
 TEST_F(StatisticsCuda, StainsAreTheAccumulators) {
-  testing::expect_stains_of_the_accumulator(*device_);
+  fixtures::expect_stains_of_the_accumulator(*device_);
 }
-TEST_F(StatisticsCuda, MasksAreThoseOfALoop) { testing::expect_masks_of_a_loop(*device_); }
-TEST_F(StatisticsCuda, VolumesAreThoseOfALoop) { testing::expect_volumes_of_a_loop(*device_); }
+TEST_F(StatisticsCuda, MasksAreThoseOfALoop) { fixtures::expect_masks_of_a_loop(*device_); }
+TEST_F(StatisticsCuda, VolumesAreThoseOfALoop) { fixtures::expect_volumes_of_a_loop(*device_); }
 
 }  // namespace
 }  // namespace headrace::pixels

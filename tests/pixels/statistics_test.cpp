@@ -9,32 +9,32 @@
 namespace headrace::pixels {
 namespace {
 
-using testing::HostStatistics;
+using fixtures::HostStatistics;
 
 TEST(Statistics, DarkestChannelsAreThoseOfALoop) {
   HostStatistics device;
-  testing::expect_darkest_of_a_loop(device);
+  fixtures::expect_darkest_of_a_loop(device);
   EXPECT_EQ(device.held_device_bytes(), 0u);
 }
 TEST(Statistics, StainsAreTheAccumulators) {
   HostStatistics device;
-  testing::expect_stains_of_the_accumulator(device);
+  fixtures::expect_stains_of_the_accumulator(device);
 }
 TEST(Statistics, MasksAreThoseOfALoop) {
   HostStatistics device;
-  testing::expect_masks_of_a_loop(device);
+  fixtures::expect_masks_of_a_loop(device);
 }
 TEST(Statistics, VolumesAreThoseOfALoop) {
   HostStatistics device;
-  testing::expect_volumes_of_a_loop(device);
+  fixtures::expect_volumes_of_a_loop(device);
 }
 
 TEST(Statistics, RealTissueHasTheSameStains) {
-  const auto p = transform::testing::tissue_picture("tcga-lung-rgb.png");
+  const auto p = transform::fixtures::tissue_picture("tcga-lung-rgb.png");
   StainAccumulator expected, got;
   expected.add(p.rgb.data(), p.height * p.width);
   HostStatistics device;
-  testing::There there(device);
+  fixtures::There there(device);
   auto* totals = there.cleared<std::uint64_t>(kStainTotals);
   const std::int64_t across = (p.width + 255) / 256, blocks = across * ((p.height + 255) / 256);
   there.queue().gather(StainSums{{there.sent(p.rgb), 3 * p.width},

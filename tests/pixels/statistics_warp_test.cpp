@@ -10,8 +10,8 @@
 namespace headrace::pixels {
 namespace {
 
-using testing::Dim;
-using testing::EmulatedBlock;
+using fixtures::Dim;
+using fixtures::EmulatedBlock;
 
 /// Few threads, so that they go over an image several times, and some find nothing.
 void run_in_warps(const StatisticsPass& pass) {
@@ -38,7 +38,7 @@ void run_in_warps(const StatisticsPass& pass) {
   }
 }
 
-class WarpQueue : public device::testing::HostQueueOf<StatisticsQueue> {
+class WarpQueue : public device::fixtures::HostQueueOf<StatisticsQueue> {
  public:
   using HostQueueOf::HostQueueOf;
   void gather(const StatisticsPass& pass) override {
@@ -46,7 +46,7 @@ class WarpQueue : public device::testing::HostQueueOf<StatisticsQueue> {
   }
 };
 
-class WarpStatistics : public device::testing::HostDeviceOf<StatisticsDevice> {
+class WarpStatistics : public device::fixtures::HostDeviceOf<StatisticsDevice> {
  public:
   std::unique_ptr<StatisticsQueue> queue() override { return std::make_unique<WarpQueue>(memory_); }
 };
@@ -62,19 +62,19 @@ class StatisticsWarps : public ::testing::Test {
 
 TEST_F(StatisticsWarps, DarkestChannelsAreThoseOfALoop) {
   WarpStatistics device;
-  testing::expect_darkest_of_a_loop(device);
+  fixtures::expect_darkest_of_a_loop(device);
 }
 TEST_F(StatisticsWarps, StainsAreTheAccumulators) {
   WarpStatistics device;
-  testing::expect_stains_of_the_accumulator(device, true);
+  fixtures::expect_stains_of_the_accumulator(device, true);
 }
 TEST_F(StatisticsWarps, MasksAreThoseOfALoop) {
   WarpStatistics device;
-  testing::expect_masks_of_a_loop(device);
+  fixtures::expect_masks_of_a_loop(device);
 }
 TEST_F(StatisticsWarps, VolumesAreThoseOfALoop) {
   WarpStatistics device;
-  testing::expect_volumes_of_a_loop(device);
+  fixtures::expect_volumes_of_a_loop(device);
 }
 
 using EmulatedGpu = StatisticsWarps;

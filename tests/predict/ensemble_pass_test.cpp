@@ -39,7 +39,7 @@ class Runs {
     unsetenv("HEADRACE_BLEND");
     EnsemblePass pass(runs, cohort_, images(), options);
     Passed out;
-    const model::testing::WatchedOperations watch;
+    const model::fixtures::WatchedOperations watch;
     for (const std::uint32_t image : images()) {
       while (pass.image() == image) out.parts.push_back(pass.next());
       out.agreement.push_back(pass.take_agreement(image));
@@ -91,10 +91,10 @@ class VolumeEnsemble : public ::testing::Test {
  protected:
   /// Volumes of an odd extent, at a spacing of the runs' own.
   VolumeEnsemble() {
-    testing::VolumeSpec spec;
+    fixtures::VolumeSpec spec;
     spec.images = 2;
     spec.shape_zyx = {19, 43, 51};
-    testing::write_volume_store(folder_.path("ct.zarr"), spec);
+    fixtures::write_volume_store(folder_.path("ct.zarr"), spec);
     runs_.emplace("task: colorectal\ndata: {store: " + folder_.path("ct.zarr") +
                       "}\npatch: {size: [8, 16, 16], spacing_mm: [4.1, 1.1, 0.7]}\n"
                       "transforms:\n  - window_hu: {low: -160, high: 240}\n"
@@ -135,7 +135,7 @@ class VolumeEnsemble : public ::testing::Test {
     EXPECT_EQ(next, 2u * 19u);
   }
 
-  testing::TemporaryFolder folder_;
+  fixtures::TemporaryFolder folder_;
   std::optional<Runs> runs_;
   std::vector<std::uint8_t> lesions_;
 };
@@ -151,12 +151,12 @@ TEST_F(VolumeEnsemble, WithTheNetworksComesWhatTheHostMakesOfProbabilities) {
 }
 
 TEST(SlideEnsemble, WithTheNetworksComesWhatTheHostMakesOfProbabilities) {
-  testing::TemporaryFolder folder;
-  testing::StoreSpec spec;
+  fixtures::TemporaryFolder folder;
+  fixtures::StoreSpec spec;
   spec.height = 230;
   spec.width = 170;
   spec.levels = 1;
-  testing::write_store(folder.path("s.zarr"), spec);
+  fixtures::write_store(folder.path("s.zarr"), spec);
   Runs runs("task: segmentation\ndata: {store: " + folder.path("s.zarr") +
                 "}\npatch: {size: [64, 64]}\nmodel: {name: unet2d, widths: [8, 16]}\n"
                 "train: {threads: 1}\neval: {overlap: 0.25, batch: 8}\n",

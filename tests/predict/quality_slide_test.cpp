@@ -222,7 +222,7 @@ TEST_F(SlideQuality, StainsAndColoursAreHeldAgainstTheRunsOwn) {
 
 TEST_F(SlideQuality, AVolumeIsRefused) {
   const std::string store = *folder_ / "v.zarr";
-  testing::write_volume_store(store, {});
+  fixtures::write_volume_store(store, {});
   const auto volumes = cohort::Cohort::open(store);
   EXPECT_NE(error_of(ErrorCode::usage, [&] { slide_quality(*volumes, 0, {}, run()); })
                 .find("not a slide"),

@@ -40,7 +40,7 @@ class VolumeQuality : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TempFolder>();
-    testing::write_volume_store(*folder_ / "v.zarr", {});
+    fixtures::write_volume_store(*folder_ / "v.zarr", {});
     cohort_ = cohort::Cohort::open(*folder_ / "v.zarr");
   }
   static void TearDownTestSuite() {
@@ -105,11 +105,11 @@ TEST_F(VolumeQuality, IntensitiesThatTheTrainingDidNotLabelAreAWarning) {
 }
 
 TEST_F(VolumeQuality, AirAloneHasNoBody) {
-  testing::VolumeSpec spec;
+  fixtures::VolumeSpec spec;
   spec.images = 1;
   spec.air_alone = true;
   spec.labels = false;
-  testing::write_volume_store(*folder_ / "air.zarr", spec);
+  fixtures::write_volume_store(*folder_ / "air.zarr", spec);
   const auto cohort = cohort::Cohort::open(*folder_ / "air.zarr");
   const auto found = remarks(*cohort, 0, run("{size: [16, 32, 32], spacing_mm: [2.5, 1.6, 1.6]}"));
   ASSERT_EQ(found.size(), 1u);
@@ -148,7 +148,7 @@ TEST(VolumeQualityOfFiles, RealCtFitsAndValuesAsOfMrDoNot) {
 
 TEST(VolumeQualityOfFiles, ASlideIsRefused) {
   const TempFolder folder;
-  testing::write_store(folder / "s.zarr", {});
+  fixtures::write_store(folder / "s.zarr", {});
   const auto cohort = cohort::Cohort::open(folder / "s.zarr");
   const auto config = run("{size: [16, 32, 32], spacing_mm: [3, 3, 3]}");
   EXPECT_NE(error_of(ErrorCode::usage, [&] { volume_quality(*cohort, 0, {}, config); })

@@ -50,7 +50,7 @@ TEST(TensorScores, AreThePixelScoresOfEveryPart) {
     constexpr std::size_t kParts = 3, kPixels = 2053;
     const std::size_t size = classes * kPixels;
     const auto values = values_of(kParts * size, static_cast<std::uint32_t>(classes));
-    const at::Tensor tensor = testing::tensor_there<float>(values).view(
+    const at::Tensor tensor = fixtures::tensor_there<float>(values).view(
         {static_cast<std::int64_t>(kParts), static_cast<std::int64_t>(classes),
          static_cast<std::int64_t>(kPixels)});
     TensorScores scores(classes);
@@ -70,11 +70,11 @@ TEST(TensorScores, AreThePixelScoresOfEveryPart) {
 
 /// On a device without memory, of which a copy to the host would be an error.
 TEST(TensorScores, CopyTheirTableOnce) {
-  const model::testing::OperationsOnMeta operations;
+  const model::fixtures::OperationsOnMeta operations;
   TensorScores scores(3);
-  const model::testing::WatchedOperations watch;
+  const model::fixtures::WatchedOperations watch;
   for (int call = 0; call < 3; ++call) {
-    EXPECT_EQ(scores.of(model::testing::on_meta({2, 3, 50})).sizes(),
+    EXPECT_EQ(scores.of(model::fixtures::on_meta({2, 3, 50})).sizes(),
               (std::vector<std::int64_t>{2, 4, 50}));
     EXPECT_EQ(watch.copies_from_host(), 1);
   }

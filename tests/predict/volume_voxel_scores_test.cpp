@@ -55,7 +55,7 @@ std::vector<float> values_of(std::size_t classes, std::uint32_t seed) {
 }
 
 at::Tensor tensor_of(const std::vector<float>& values, std::size_t classes) {
-  return testing::tensor_there<float>(values).view({static_cast<std::int64_t>(kSlices),
+  return fixtures::tensor_there<float>(values).view({static_cast<std::int64_t>(kSlices),
                                                     static_cast<std::int64_t>(classes),
                                                     static_cast<std::int64_t>(kPixels)});
 }
@@ -107,7 +107,7 @@ TEST(VoxelScores, OfTensorsAreThoseOfTheHost) {
 TEST(VoxelScores, OfTensorsGiveTheHostNoNumber) {
   const at::Tensor tensor = tensor_of(values_of(3, 1), 3);
   const std::vector<std::uint8_t> lesions{2};
-  const model::testing::WatchedOperations watch;
+  const model::fixtures::WatchedOperations watch;
   tensor_voxels(tensor, lesions);
   EXPECT_EQ(watch.host_reads(), 0);
   EXPECT_GT(watch.count("aten::mul"), 1) << "the watch sees nothing";
@@ -115,10 +115,10 @@ TEST(VoxelScores, OfTensorsGiveTheHostNoNumber) {
 
 /// On a device without memory, of which a copy to the host would be an error.
 TEST(VoxelScores, OfTensorsCopyNothing) {
-  const model::testing::OperationsOnMeta operations;
-  const model::testing::WatchedOperations watch;
+  const model::fixtures::OperationsOnMeta operations;
+  const model::fixtures::WatchedOperations watch;
   const std::vector<std::uint8_t> lesions{1, 2};
-  const at::Tensor tensor = model::testing::on_meta({2, 3, 50});
+  const at::Tensor tensor = model::fixtures::on_meta({2, 3, 50});
   EXPECT_EQ(tensor_voxels(tensor, lesions).sizes(), (std::vector<std::int64_t>{2, 5, 50}));
   EXPECT_TRUE(inference::classes_of(tensor).is_meta());
   EXPECT_EQ(watch.copies_from_host() + watch.waits_for_copies() + watch.host_reads(), 0);

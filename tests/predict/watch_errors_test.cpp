@@ -35,11 +35,11 @@ void write_run(const std::string& path, const std::string& store) {
 
 /// What LibTorch throws while a folder is watched; whoever is asked whether to stop throws it here.
 TEST(Watch, ErrorsOfLibTorchAreASentence) {
-  const testing::TemporaryFolder folder;
-  testing::VolumeSpec spec;
+  const fixtures::TemporaryFolder folder;
+  fixtures::VolumeSpec spec;
   spec.images = 1;
   spec.shape_zyx = {9, 20, 20};
-  testing::write_volume_store(folder.path("ct.zarr"), spec);
+  fixtures::write_volume_store(folder.path("ct.zarr"), spec);
   write_run(folder.path("run"), folder.path("ct.zarr"));
   std::filesystem::create_directory(folder.path("in"));
   WatchRequest request;

@@ -19,7 +19,7 @@ class HostFiles {
 
 /// An accelerator on the host (tests/device/host_device.hpp) whose tiles are the GPU's passes, one
 /// result at a time. Without `files` it has none, and they must not be requested.
-class HostAccelerator : public device::testing::HostDeviceOf<Accelerator> {
+class HostAccelerator : public device::fixtures::HostDeviceOf<Accelerator> {
  public:
   using MakeFiles = std::function<std::unique_ptr<HostFiles>()>;
   using HostDeviceOf::HostDeviceOf;
@@ -36,7 +36,7 @@ class HostAccelerator : public device::testing::HostDeviceOf<Accelerator> {
   storage::GpuDirect direct_ = storage::GpuDirect::off;
   MakeFiles files_;
 
-  class TileQueue : public pixels::testing::HostStatisticsQueueOf<AcceleratorQueue> {
+  class TileQueue : public pixels::fixtures::HostStatisticsQueueOf<AcceleratorQueue> {
    public:
     using HostStatisticsQueueOf::HostStatisticsQueueOf;
     void run(const TileKernel& kernel, float* sums) override {

@@ -14,7 +14,7 @@ TEST(GatherRows, TheFirstReadsEachRoundWhileTheOthersMakeTheNext) {
   constexpr std::uint64_t kRounds = 100;
   constexpr std::size_t kFloats = 5000;
   for (const int size : {2, 3, 5}) {
-    const auto errors = testing::in_threads(size, [size](ProcessGroup& process_group) {
+    const auto errors = fixtures::in_threads(size, [size](ProcessGroup& process_group) {
       GatherRows turns(process_group, kFloats);
       const auto value = [](int rank, std::uint64_t round) {
         return static_cast<float>(rank) * 1000 + static_cast<float>(round);

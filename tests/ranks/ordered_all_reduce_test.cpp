@@ -69,7 +69,7 @@ TEST(OrderedAllReduce, IsThePlainLoopsToTheBitForAnyProcessesAndThreads) {
     for (const int size : {1, 2, 3, 4}) {
       if (parts % size != 0) continue;
       for (const int threads : {1, 3}) {
-        const auto errors = testing::in_threads(size, [&](ProcessGroup& process_group) {
+        const auto errors = fixtures::in_threads(size, [&](ProcessGroup& process_group) {
           check_sums(process_group, parts, elements, threads);
         });
         EXPECT_EQ(errors, std::vector<std::string>(static_cast<std::size_t>(size)));
@@ -80,14 +80,14 @@ TEST(OrderedAllReduce, IsThePlainLoopsToTheBitForAnyProcessesAndThreads) {
 
 TEST(OrderedAllReduce, TheSameInProcesses) {
   for (const int size : {2, 3}) {
-    const auto errors = testing::in_processes(
+    const auto errors = fixtures::in_processes(
         size, [](ProcessGroup& process_group) { check_sums(process_group, 6, 20'011, 1); });
     EXPECT_EQ(errors, std::vector<std::string>(static_cast<std::size_t>(size)));
   }
 }
 
 TEST(OrderedAllReduce, OneThatEndsWhileOthersAddUpEndsThem) {
-  const auto errors = testing::in_processes(2, [](ProcessGroup& process_group) {
+  const auto errors = fixtures::in_processes(2, [](ProcessGroup& process_group) {
     OrderedAllReduce sum(process_group, 2, 1000, 1, 1);
     for (int step = 0;; ++step) {
       if (step == 3 && process_group.rank() == 1) _exit(3);

@@ -125,7 +125,7 @@ TEST_P(ProcessGroupTest, CoresAreTakenOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(In, ProcessGroupTest,
-                         ::testing::Values(&testing::in_threads, &testing::in_processes),
+                         ::testing::Values(&fixtures::in_threads, &fixtures::in_processes),
                          [](const auto& info) {
                            return info.index == 0 ? "threads" : "processes";
                          });
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(In, ProcessGroupTest,
 /// A thread that ends without leaving counts as a process that was killed: the kernel reports it.
 TEST(TeamOfProcesses, OneThatIsKilledIsNoticedByAll) {
   for (const int victim : {0, 2}) {
-    const auto errors = testing::in_processes(3, [victim](ProcessGroup& process_group) {
+    const auto errors = fixtures::in_processes(3, [victim](ProcessGroup& process_group) {
       process_group.barrier();
       if (process_group.rank() == victim) kill(getpid(), SIGKILL);
       process_group.barrier();
@@ -154,20 +154,20 @@ TEST(TeamOfProcesses, OneThatIsKilledIsNoticedByAll) {
 }
 
 TEST(TeamOfProcesses, NothingIsLeftBehind) {
-  const auto before = testing::left_behind();
-  testing::in_processes(4, [](ProcessGroup& process_group) {
+  const auto before = fixtures::left_behind();
+  fixtures::in_processes(4, [](ProcessGroup& process_group) {
     const SharedMemory memory = process_group.share(1 << 20);
     process_group.barrier();
     kill(getpid(), SIGKILL);
   });
-  EXPECT_EQ(testing::left_behind(), before);
+  EXPECT_EQ(fixtures::left_behind(), before);
 }
 
 /// A process that was killed while it waited for others leaves the name behind; this does not harm
 /// the next start with that name.
 TEST(TeamOfProcesses, AStartThatWasKilledDoesNotDisturbTheNext) {
-  const std::string start = testing::new_start();
-  const auto before = testing::left_behind();
+  const std::string start = fixtures::new_start();
+  const auto before = fixtures::left_behind();
   const pid_t alone = fork();
   if (alone == 0) {
     try {
@@ -176,7 +176,7 @@ TEST(TeamOfProcesses, AStartThatWasKilledDoesNotDisturbTheNext) {
     }
     _exit(0);
   }
-  while (testing::left_behind() == before) std::this_thread::yield();
+  while (fixtures::left_behind() == before) std::this_thread::yield();
   kill(alone, SIGKILL);
   int status = 0;
   waitpid(alone, &status, 0);
@@ -184,14 +184,14 @@ TEST(TeamOfProcesses, AStartThatWasKilledDoesNotDisturbTheNext) {
   std::thread other([&] { ProcessGroup::join({1, 2, start}, "killed").barrier(); });
   ProcessGroup::join({0, 2, start}, "killed").barrier();
   other.join();
-  EXPECT_EQ(testing::left_behind(), before);
+  EXPECT_EQ(fixtures::left_behind(), before);
 }
 
 TEST(ProcessGroup, ARankThatIsTakenIsRefused) {
-  const std::string start = testing::new_start();
-  const auto before = testing::left_behind();
+  const std::string start = fixtures::new_start();
+  const auto before = fixtures::left_behind();
   std::thread waiting([&] { ProcessGroup::join({0, 2, start}, "run"); });
-  while (testing::left_behind() == before) std::this_thread::yield();
+  while (fixtures::left_behind() == before) std::this_thread::yield();
   std::string error = "accepted";
   // The name is there a moment before its first member is.
   while (error == "accepted" || error.find("ended before") != std::string::npos) {
@@ -209,7 +209,7 @@ TEST(ProcessGroup, ARankThatIsTakenIsRefused) {
 }
 
 TEST(ProcessGroup, OtherFoldersAndStartsDoNotMeet) {
-  const std::string start = testing::new_start();
+  const std::string start = fixtures::new_start();
   const auto give_up = std::chrono::milliseconds(1);
   for (const char* what : {"a", "b"}) {
     try {
@@ -224,10 +224,10 @@ TEST(ProcessGroup, OtherFoldersAndStartsDoNotMeet) {
 }
 
 TEST(ProcessGroup, AnotherNumberOfProcessesIsRefused) {
-  const std::string start = testing::new_start();
-  const auto before = testing::left_behind();
+  const std::string start = fixtures::new_start();
+  const auto before = fixtures::left_behind();
   std::thread waiting([&] { ProcessGroup::join({0, 2, start}, "run"); });
-  while (testing::left_behind() == before) std::this_thread::yield();
+  while (fixtures::left_behind() == before) std::this_thread::yield();
   try {
     ProcessGroup::join({1, 3, start}, "run");
     ADD_FAILURE() << "accepted";

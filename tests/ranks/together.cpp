@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <thread>
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 namespace {
 
 std::string run(const ranks::RankInfo& rank_info,
@@ -94,4 +94,4 @@ std::vector<std::string> left_behind() {
   return names;
 }
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

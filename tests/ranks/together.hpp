@@ -5,7 +5,7 @@
 
 #include "headrace/ranks/process_group.hpp"
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// A start of its own each time.
 std::string new_start();
@@ -23,4 +23,4 @@ std::vector<std::string> in_processes(int size,
 /// Names of what teams left in /dev/shm.
 std::vector<std::string> left_behind();
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

@@ -50,7 +50,7 @@ const Json kConfig = {
 PromotionComparison compare(const Json& before, const Json& after, const std::string& gates,
                             const std::map<std::string, double>& margins = {},
                             const Json& gate_file = {}, const Json& config = kConfig) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder promoted = RunFolder::create(folder.path("promoted"));
   promoted.write_json("config.json", config);
   promoted.write_json("eval.json", before);

@@ -20,7 +20,7 @@ class RegistryLogTest : public ::testing::Test {
   RegistryLog log() const { return RegistryLog::load(file_); }
 
   storage::posix::Calls calls_ = storage::posix::calls();
-  const testing::TemporaryFolder folder_;
+  const fixtures::TemporaryFolder folder_;
   const std::filesystem::path file_ = folder_.path("log.jsonl");
 };
 

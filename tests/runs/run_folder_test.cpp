@@ -14,7 +14,7 @@ namespace headrace::runs {
 namespace {
 
 TEST(RunFolder, ANewRunNeedsAFreshFolder) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   const std::string path = folder.path("run");
   RunFolder run = RunFolder::create(path);
   run.write_json("config.json", {{"a", 1}});
@@ -27,7 +27,7 @@ TEST(RunFolder, ANewRunNeedsAFreshFolder) {
 }
 
 TEST(RunFolder, MetricsAreRewoundToACheckpointAndCutLinesDropped) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));
   for (int step = 1; step <= 4; ++step) run.append_metrics({{"step", step}, {"loss", 0.1 * step}});
   std::ofstream(run.path() / "metrics.jsonl", std::ios::app) << R"({"step":5,"lo)";
@@ -41,7 +41,7 @@ TEST(RunFolder, MetricsAreRewoundToACheckpointAndCutLinesDropped) {
 }
 
 TEST(RunFolder, RewindingKeepsTheBytesOfTheLinesThatStay) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));
   EXPECT_TRUE(run.last_metrics().is_null());
   const std::string stays = "{\"step\":1,  \"loss\":1e0}\n\n{\"step\":2}\n";
@@ -59,7 +59,7 @@ TEST(RunFolder, RewindingKeepsTheBytesOfTheLinesThatStay) {
 }
 
 TEST(RunFolder, TheLastLineIsThatOfNowAlsoWhenItWasReadBefore) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));
   for (const int step : {1, 2, 3}) {
     run.append_metrics({{"step", step}});
@@ -71,7 +71,7 @@ TEST(RunFolder, TheLastLineIsThatOfNowAlsoWhenItWasReadBefore) {
 }
 
 TEST(RunFolder, LinesAreReadOnlyAsFarAsTheyAreWanted) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));
   run.append_steps("{\"step\":1}\n{\"step\":2}\nno JSON\n");
   std::vector<Json> seen;
@@ -84,7 +84,7 @@ TEST(RunFolder, LinesAreReadOnlyAsFarAsTheyAreWanted) {
 }
 
 TEST(RunFolder, StepsAreRewoundWithMetricsAndStartsAreKept) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));
   run.rewind_metrics(0);
   EXPECT_FALSE(run.has("steps.jsonl"));  // nor does a run of before get one
@@ -105,7 +105,7 @@ TEST(RunFolder, StepsAreRewoundWithMetricsAndStartsAreKept) {
 }
 
 TEST(RunFolder, ALinkIsFollowedOnce) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   for (const char* name : {"one", "two"}) {
     RunFolder run = RunFolder::create(folder.path(name));
     run.write_json("config.json", {{"of", name}});
@@ -123,7 +123,7 @@ TEST(RunFolder, ALinkIsFollowedOnce) {
 }
 
 TEST(RunFolder, OneTrainingAtATimeHasItsLock) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   const std::string path = folder.path("run");
   {
     RunFolder first = RunFolder::create(path);
@@ -137,14 +137,14 @@ TEST(RunFolder, OneTrainingAtATimeHasItsLock) {
 
 /// As on NFS, where a folder can't be locked: the file in it can.
 TEST(RunFolder, IsLockedWhereFoldersCannotBe) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder first = RunFolder::create(folder.path("run"));
   first.lock();
   EXPECT_FALSE(storage::try_lock_file(first.path() / kLockFile).valid());
 }
 
 TEST(RunFolder, NothingIsTrainedWithoutALock) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   auto* const real = storage::flock_call();
   storage::flock_call() = [](int, int) { return errno = ENOLCK, -1; };
   try {
@@ -158,7 +158,7 @@ TEST(RunFolder, NothingIsTrainedWithoutALock) {
 }
 
 TEST(RunFolder, NothingTrainsInAPromotedModel) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));
   run.write_json("config.json", {});
   RunFolder(run).lock();
@@ -167,7 +167,7 @@ TEST(RunFolder, NothingTrainsInAPromotedModel) {
 }
 
 TEST(RunFolder, ValidationsThatAreSetAsideSayByWhatTheyWereJudged) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));
   for (const int step : {1, 2, 3}) {
     run.append_metrics({{"step", step}, {"loss", 0.5}});
@@ -194,7 +194,7 @@ TEST(RunFolder, ValidationsThatAreSetAsideSayByWhatTheyWereJudged) {
 
 /// A power failure then leaves no checkpoint without the lines of its steps.
 TEST(RunFolder, LinesAreOnTheDiskBeforeTheCheckpoint) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));
   run.append_metrics({{"step", 1}});
   run.append_steps("{\"step\":1}\n");
@@ -215,7 +215,7 @@ TEST(RunFolder, LinesAreOnTheDiskBeforeTheCheckpoint) {
 }
 
 TEST(RunFolder, KeepsTheNewestTwoCheckpoints) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));
   for (const std::int64_t step : {5, 100, 20, 1000}) run.put_checkpoint(step, "x");
   EXPECT_EQ(run.checkpoints(), (std::vector<std::int64_t>{100, 1000}));

@@ -25,7 +25,7 @@ class LockFixture : public ::testing::Test {
     return "locked";
   }
 
-  testing::TemporaryFolder folder_;
+  fixtures::TemporaryFolder folder_;
   int (*real_)(int, int) = flock_call();
 };
 

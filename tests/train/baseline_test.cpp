@@ -16,7 +16,7 @@ class BallBaselineTest : public ::testing::Test {
  protected:
   BallBaselineTest() {
     spec_.shape_zyx = {24, 60, 70};
-    testing::write_volume_store(folder_.path("ct.zarr"), spec_);
+    fixtures::write_volume_store(folder_.path("ct.zarr"), spec_);
     cohort_ = cohort::Cohort::open(folder_.path("ct.zarr"));
     config_ = config::RunConfig::parse(
         "task: colorectal\ndata: {store: " + folder_.path("ct.zarr") + "}\n", "run.yaml");
@@ -27,14 +27,14 @@ class BallBaselineTest : public ::testing::Test {
     for (std::int64_t z = 0; z < spec_.shape_zyx[0]; ++z) {
       for (std::int64_t y = 0; y < spec_.shape_zyx[1]; ++y) {
         for (std::int64_t x = 0; x < spec_.shape_zyx[2]; ++x)
-          voxels += testing::fixture_volume_label(spec_, image, z, y, x) == value ? 1 : 0;
+          voxels += fixtures::fixture_volume_label(spec_, image, z, y, x) == value ? 1 : 0;
       }
     }
     return voxels * 2.5 * 0.8 * 0.8;
   }
 
-  testing::VolumeSpec spec_;
-  testing::TemporaryFolder folder_;
+  fixtures::VolumeSpec spec_;
+  fixtures::TemporaryFolder folder_;
   std::shared_ptr<const cohort::Cohort> cohort_;
   config::RunConfig config_;
 };

@@ -37,7 +37,7 @@ Evaluation evaluated(const char* where, const config::RunConfig& config,
   const auto cohort = open_cohort(config);
   inference::Network network(config, cohort->classes().size());
   EXPECT_EQ(network.blends_there(), std::string(where) == "model");
-  const model::testing::WatchedOperations watch;
+  const model::fixtures::WatchedOperations watch;
   Evaluation out = evaluate(network, cohort, config, options);
   // That of the tensor canvas alone.
   EXPECT_EQ(watch.count("aten::masked_fill_") > 0, network.blends_there());
@@ -52,8 +52,8 @@ void expect_equal(const pixels::Image8& found, const pixels::Image8& wanted) {
 void expect_same_there(const config::RunConfig& config, const EvaluateOptions& options) {
   const Evaluation wanted = evaluated("host", config, options),
                    found = evaluated("model", config, options);
-  EXPECT_EQ(testing::without_times(found.json).dump(2),
-            testing::without_times(wanted.json).dump(2));
+  EXPECT_EQ(fixtures::without_times(found.json).dump(2),
+            fixtures::without_times(wanted.json).dump(2));
   EXPECT_EQ(found.mean_dice, wanted.mean_dice);
   ASSERT_EQ(found.montage.size(), wanted.montage.size());
   EXPECT_EQ(wanted.montage.empty(), options.montage == 0);
@@ -72,7 +72,7 @@ void expect_same_there(const config::RunConfig& config, const EvaluateOptions& o
 }
 
 TEST(BlendThere, EvaluationsOfSlidesAreTheHosts) {
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   for (const char* task : {"segmentation", "gleason"}) {
     for (const double overlap : {0.0, 0.25, 0.5}) {
       auto config = fixture.config(task);
@@ -89,17 +89,17 @@ TEST(BlendThere, EvaluationsOfSlidesAreTheHosts) {
 class VolumesThere : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    testing::VolumeSpec spec;
+    fixtures::VolumeSpec spec;
     spec.images = 4;
     spec.shape_zyx = {19, 43, 51};
-    testing::VolumeSpec in_part = spec;
+    fixtures::VolumeSpec in_part = spec;
     in_part.annotated = [](int image) { return image != 1; };
     in_part.label = [spec](int image, std::int64_t z, std::int64_t y, std::int64_t x) {
       return image == 3 && x % 5 == 0 ? kIgnoreLabel
-                                      : testing::fixture_volume_label(spec, image, z, y, x);
+                                      : fixtures::fixture_volume_label(spec, image, z, y, x);
     };
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::write_volume_store(folder_->path("ct.zarr"), in_part);
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
+    fixtures::write_volume_store(folder_->path("ct.zarr"), in_part);
   }
   static void TearDownTestSuite() { folder_.reset(); }
   config::RunConfig config(const std::string& spacing, const std::string& eval,
@@ -118,7 +118,7 @@ class VolumesThere : public ::testing::Test {
       "lesion_probability: 0.34, lesion_min_mm3: 0, lesion_classes: [lesion]";
 
  private:
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
 };
 
 TEST_F(VolumesThere, EvaluationsAreTheHosts) {
@@ -160,8 +160,8 @@ TEST_F(VolumesThere, NoProbabilityComesToTheHost) {
   };
   const auto window = inference::tile_window(run);
   const std::vector<float> thirds(3 * 8 * 16 * 16, 1.0f / 3);
-  const at::Tensor tile = testing::tensor_there<float>(thirds);  // where the network is
-  const model::testing::WatchedOperations watch;
+  const at::Tensor tile = fixtures::tensor_there<float>(thirds);  // where the network is
+  const model::fixtures::WatchedOperations watch;
   inference::Stitcher stitcher(
       window,
       [&](std::uint32_t image) { return inference::extent_zyx(cohort->images()[image], run); },
@@ -217,7 +217,7 @@ TEST_F(VolumesThere, LatePartsCountIntoTheHostsMemory) {
 
 /// Before the first tile, in one sentence, and with the memory that the canvas itself would take.
 TEST(BlendThere, WhatDoesNotFitIsLeftToTheHost) {
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   const auto config = fixture.config();
   const auto cohort = open_cohort(config);
   const Blend blend("model");
@@ -244,7 +244,7 @@ TEST(BlendThere, WhatDoesNotFitIsLeftToTheHost) {
 }
 
 TEST(BlendThere, AnotherWishIsRefused) {
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   const Blend blend("gpu");
   EXPECT_ANY_THROW(inference::Network(fixture.config(), 3));
 }

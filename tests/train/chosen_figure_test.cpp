@@ -16,13 +16,13 @@ namespace {
 /// Of three scans the scanner of one is not stated, and it has no truth: no network has a figure
 /// in its group.
 TEST(ChosenFigure, AScannerThatIsNotStatedAndHasNoTruthIsNotTheWorst) {
-  const testing::TemporaryFolder folder;
-  testing::VolumeSpec spec;
+  const fixtures::TemporaryFolder folder;
+  fixtures::VolumeSpec spec;
   spec.shape_zyx = {20, 44, 52};
   spec.splits = {"val"};
   spec.annotated = [](int i) { return i < 2; };
   spec.scanner = [](int i) { return i < 2 ? "scanner-" + std::to_string(i) : ""; };
-  testing::write_volume_store(folder.path("ct.zarr"), spec);
+  fixtures::write_volume_store(folder.path("ct.zarr"), spec);
   const auto config =
       config::RunConfig::parse("task: segmentation\ndata: {store: " + folder.path("ct.zarr") +
                                    ", train: val}\n"
@@ -45,16 +45,16 @@ TEST(ChosenFigure, AScannerThatIsNotStatedAndHasNoTruthIsNotTheWorst) {
 
 /// Slides to judge by that have a grade alone: no validation has a Dice.
 TEST(ChosenFigure, AnUndefinedDiceIsNeverTheBestAndEndsNothing) {
-  const testing::TemporaryFolder folder;
-  testing::StoreSpec spec;
+  const fixtures::TemporaryFolder folder;
+  fixtures::StoreSpec spec;
   spec.height = 300;
   spec.width = 340;
   spec.levels = 2;
   spec.classes = {"background", "benign", "pattern3"};
   spec.annotated = [](int i) { return i < 2; };
   spec.grade_group = [](int i) { return i < 2 ? -1 : 1; };
-  testing::write_store(folder.path("c.zarr"), spec);
-  const testing::TrainingFixture fixture;
+  fixtures::write_store(folder.path("c.zarr"), spec);
+  const fixtures::TrainingFixture fixture;
   auto config = fixture.config("gleason");
   config.data.store = folder.path("c.zarr");
   config.train.epochs = 3;

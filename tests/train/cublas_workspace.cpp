@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 namespace {
 
 /// As the program does before anything of LibTorch: where there is a GPU, tests train on it.
@@ -8,4 +8,4 @@ namespace {
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
 
 }  // namespace
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

@@ -11,7 +11,7 @@ namespace headrace::train {
 namespace {
 
 TEST(Evaluate, OneTileOverAnImageIsWholeImageInference) {
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   auto config = fixture.config();
   config.patch.height = 152;  // the images are 150 × 170 at 0.5 µm a pixel
   config.patch.width = 172;
@@ -48,7 +48,7 @@ TEST(Evaluate, OneTileOverAnImageIsWholeImageInference) {
 }
 
 TEST(Evaluate, PartsAddUpToTheWhole) {
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   const auto config = fixture.config();
   const auto cohort = cohort::Cohort::open(config.data.store);
   inference::Network network(config, cohort->classes().size());

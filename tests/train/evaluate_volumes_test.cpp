@@ -22,7 +22,7 @@ class EvaluateVolumesTest : public ::testing::Test {
  protected:
   EvaluateVolumesTest() {
     spec_.shape_zyx = {20, 44, 52};
-    testing::write_volume_store(folder_.path("ct.zarr"), spec_);
+    fixtures::write_volume_store(folder_.path("ct.zarr"), spec_);
   }
   config::RunConfig config(const std::string& size, const std::string& more = "",
                            const std::string& spacing = "[2.5, 1.6, 1.6]") const {
@@ -43,8 +43,8 @@ class EvaluateVolumesTest : public ::testing::Test {
         "run.yaml");
   }
 
-  testing::VolumeSpec spec_;
-  testing::TemporaryFolder folder_;
+  fixtures::VolumeSpec spec_;
+  fixtures::TemporaryFolder folder_;
 };
 
 TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
@@ -86,7 +86,7 @@ TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
               std::vector<std::uint8_t> truth;
               for (std::int64_t y = 0; y < spec_.shape_zyx[1]; ++y) {
                 for (std::int64_t x = 0; x < spec_.shape_zyx[2]; ++x)
-                  truth.push_back(testing::fixture_volume_label(spec_, image, z, y, x));
+                  truth.push_back(fixtures::fixture_volume_label(spec_, image, z, y, x));
               }
               annotated += static_cast<std::uint64_t>(std::count_if(
                   truth.begin(), truth.end(), [](auto label) { return label != 255; }));

@@ -55,14 +55,14 @@ void expect_alike(const config::RunConfig& config) {
 
 TEST(GpuNetwork, OfSlidesIsThatOfTheCpuButForRoundings) {
   if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   expect_alike(fixture.config());
 }
 
 TEST(GpuNetwork, OfVolumesIsThatOfTheCpuButForRoundings) {
   if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
-  const testing::TemporaryFolder folder;
-  testing::write_volume_store(folder.path("ct.zarr"), {});
+  const fixtures::TemporaryFolder folder;
+  fixtures::write_volume_store(folder.path("ct.zarr"), {});
   expect_alike(config::RunConfig::parse(
       "task: segmentation\ndata: {store: " + folder.path("ct.zarr") +
           "}\npatch: {size: [16, 32, 32], spacing_mm: [2.5, 1, 1]}\nsampling: {seed: 3, batch: 2, "
@@ -75,7 +75,7 @@ TEST(GpuNetwork, OfVolumesIsThatOfTheCpuButForRoundings) {
 /// is written again: not before wait_until_taken says so.
 TEST(GpuNetwork, TakesWhatIsPredictedElsewhereBeforeItIsWrittenAgain) {
   if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   const auto config = fixture.config();
   const auto cohort = cohort::Cohort::open(config.data.store);
   inference::Network network(config, cohort->classes().size());

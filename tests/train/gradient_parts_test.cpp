@@ -15,9 +15,9 @@ namespace {
 class GradientParts : public ::testing::TestWithParam<bool> {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::write_store(folder_->path("c.zarr"), {});
-    testing::write_volume_store(folder_->path("v.zarr"), {});
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
+    fixtures::write_store(folder_->path("c.zarr"), {});
+    fixtures::write_volume_store(folder_->path("v.zarr"), {});
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
@@ -50,7 +50,7 @@ class GradientParts : public ::testing::TestWithParam<bool> {
     return step;
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
 };
 
 /// The first moment of AdamW after its first step is a tenth of the gradient: that of a batch in

@@ -18,8 +18,8 @@
 namespace headrace::train {
 namespace {
 
-using testing::file_text;
-using testing::without_times;
+using fixtures::file_text;
+using fixtures::without_times;
 
 constexpr std::size_t kLate = 3;
 
@@ -27,7 +27,7 @@ constexpr std::size_t kLate = 3;
 class LateFigures : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    fixture_ = std::make_unique<testing::TrainingFixture>();
+    fixture_ = std::make_unique<fixtures::TrainingFixture>();
     train(config(), options("whole", 0));
   }
   static void TearDownTestSuite() { fixture_.reset(); }
@@ -73,9 +73,9 @@ class LateFigures : public ::testing::Test {
     }
   }
 
-  static std::unique_ptr<testing::TrainingFixture> fixture_;
+  static std::unique_ptr<fixtures::TrainingFixture> fixture_;
 };
-std::unique_ptr<testing::TrainingFixture> LateFigures::fixture_;
+std::unique_ptr<fixtures::TrainingFixture> LateFigures::fixture_;
 
 TEST_F(LateFigures, LeaveTheSameBytes) {
   EXPECT_GT(std::ranges::count(file_text(run("whole") + "/steps.jsonl"), '\n'), 19);

@@ -15,7 +15,7 @@ namespace {
 using Splits = std::vector<std::string>;
 
 /// The figures of a run on its own store, then on the same images with other splits.
-void expect_same_everywhere(const testing::TemporaryFolder& folder, const config::RunConfig& config,
+void expect_same_everywhere(const fixtures::TemporaryFolder& folder, const config::RunConfig& config,
                             const std::function<void(const std::string&, const Splits&)>& write) {
   const std::string run = folder.path("run");
   write(config.data.store, {"train", "train", "val"});
@@ -39,27 +39,27 @@ void expect_same_everywhere(const testing::TemporaryFolder& folder, const config
 }
 
 TEST(OtherStores, ARunOnSlidesGivesTheSameFiguresWhateverTheSplits) {
-  const testing::TrainingFixture fixture;
-  const testing::TemporaryFolder folder;
+  const fixtures::TrainingFixture fixture;
+  const fixtures::TemporaryFolder folder;
   Json config = fixture.config().to_json();
   config["data"]["store"] = folder.path("own.zarr");
   config["transforms"] = {
       {{"stain_normalize", {{"method", "macenko"}, {"reference", "slide-000"}}}},
       {{"scanner_color", Json::object()}}};
   const auto write = [](const std::string& path, const Splits& splits) {
-    testing::StoreSpec spec;
+    fixtures::StoreSpec spec;
     spec.height = 300;
     spec.width = 340;
     spec.levels = 2;
     spec.classes = {"background", "benign", "pattern3"};
     spec.splits = splits;
-    testing::write_store(path, spec);
+    fixtures::write_store(path, spec);
   };
   expect_same_everywhere(folder, config::RunConfig::parse(config.dump(), "run.yaml"), write);
 }
 
 TEST(OtherStores, ARunOnVolumesGivesTheSameFiguresWhateverTheSplits) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   const auto config =
       config::RunConfig::parse("task: segmentation\ndata: {store: " + folder.path("own.zarr") +
                                    "}\npatch: {size: [16, 32, 32], spacing_mm: [2.5, 1.6, 1.6]}\n"
@@ -70,15 +70,15 @@ TEST(OtherStores, ARunOnVolumesGivesTheSameFiguresWhateverTheSplits) {
                                    "train: {epochs: 1, threads: 1, log_every: 1}\n",
                                "run.yaml");
   const auto write = [](const std::string& path, const Splits& splits) {
-    testing::VolumeSpec spec;
+    fixtures::VolumeSpec spec;
     spec.splits = splits;
-    testing::write_volume_store(path, spec);
+    fixtures::write_volume_store(path, spec);
   };
   expect_same_everywhere(folder, config, write);
 }
 
 TEST(OtherStores, APreprocessingThatIsNotTheRunsIsRefused) {
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   train(fixture.config(), {fixture.path("run"), false, "test"});
   runs::RunFolder folder = runs::RunFolder::open(fixture.path("run"));
   Json edited = folder.read_json("preprocessing.json");

@@ -36,12 +36,12 @@ class PreflightTest : public ::testing::Test {
   /// Changes the facts of an image in the fixture's store.
   void edit(const std::string& id, const std::function<void(Json&)>& change) {
     const std::string file = fixture_.path("c.zarr/images/" + id + "/zarr.json");
-    Json group = parse_json(testing::file_text(file), file);
+    Json group = parse_json(fixtures::file_text(file), file);
     change(group["attributes"]["headrace"]);
     std::ofstream(file) << dump_json(group);
   }
 
-  testing::TrainingFixture fixture_;
+  fixtures::TrainingFixture fixture_;
 };
 
 void expect_in(const std::string& text, const std::string& part) {
@@ -82,9 +82,9 @@ TEST_F(PreflightTest, ASlideWithoutTissueColoursIsNamed) {
 }
 
 TEST_F(PreflightTest, AStoreWithoutLabelsIsRefused) {
-  testing::StoreSpec spec;
+  fixtures::StoreSpec spec;
   spec.labels = false;
-  testing::write_store(fixture_.path("bare.zarr"), spec);
+  fixtures::write_store(fixture_.path("bare.zarr"), spec);
   Json unlabelled = config();
   unlabelled["data"]["store"] = fixture_.path("bare.zarr");
   expect_in(refusal(unlabelled), "so there is nothing to judge by");
@@ -97,9 +97,9 @@ TEST_F(PreflightTest, ClassWeightsThatDoNotFitAreRefused) {
 }
 
 TEST_F(PreflightTest, AVolumeWithoutBodyIsNamed) {
-  testing::VolumeSpec spec;
+  fixtures::VolumeSpec spec;
   spec.air_alone = true;
-  testing::write_volume_store(fixture_.path("air.zarr"), spec);
+  fixtures::write_volume_store(fixture_.path("air.zarr"), spec);
   const Json air = {{"task", "segmentation"},
                     {"data", {{"store", fixture_.path("air.zarr")}}},
                     {"patch", {{"size", {16, 32, 32}}, {"spacing_mm", {2.5, 1.6, 1.6}}}},
@@ -110,7 +110,7 @@ TEST_F(PreflightTest, AVolumeWithoutBodyIsNamed) {
 }
 
 TEST(Preflight, ADiskThatIsTooSmallIsSaidWithBothNumbers) {
-  const testing::TemporaryFolder folder;
+  const fixtures::TemporaryFolder folder;
   const std::string out = folder.path("not/there/yet");
   EXPECT_NO_THROW(check_disk(out, 1, 1));
   try {
@@ -124,7 +124,7 @@ TEST(Preflight, ADiskThatIsTooSmallIsSaidWithBothNumbers) {
 }
 
 TEST(Preflight, TheBannerSaysWhatEachSplitTeaches) {
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   const auto config = fixture.config();
   const auto cohort = cohort::Cohort::open(config.data.store);
   const inference::Network network(config, cohort->classes().size());
@@ -140,8 +140,8 @@ TEST(Preflight, TheBannerSaysWhatEachSplitTeaches) {
 }
 
 TEST(Preflight, ANetworkForCubesIsWarnedOfWhereVoxelsAreNone) {
-  const testing::TemporaryFolder folder;
-  testing::write_volume_store(folder.path("ct.zarr"), {});  // voxels of 2.5 × 0.8 × 0.8 mm
+  const fixtures::TemporaryFolder folder;
+  fixtures::write_volume_store(folder.path("ct.zarr"), {});  // voxels of 2.5 × 0.8 × 0.8 mm
   const auto cohort = cohort::Cohort::open(folder.path("ct.zarr"));
   const auto warnings = [&](const Json& spacing, const Json& strides) {
     Json text = {{"task", "colorectal"},
@@ -182,7 +182,7 @@ TEST(Preflight, TimesAreRough) {
 }
 
 TEST(Preflight, ARehearsalLeavesNothing) {
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   const auto config = fixture.config();
   const auto cohort = cohort::Cohort::open(config.data.store);
   inference::Network network(config, cohort->classes().size());

@@ -28,9 +28,9 @@ namespace dlpack = loader::dlpack;
 class SharedBatch : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::write_store(folder_->path("c.zarr"), {});
-    testing::write_volume_store(folder_->path("v.zarr"), {});
+    folder_ = std::make_unique<fixtures::TemporaryFolder>();
+    fixtures::write_store(folder_->path("c.zarr"), {});
+    fixtures::write_volume_store(folder_->path("v.zarr"), {});
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
@@ -56,7 +56,7 @@ class SharedBatch : public ::testing::Test {
     return at::fromDLPack(dlpack::share(batch, part));
   }
 
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::unique_ptr<fixtures::TemporaryFolder> folder_;
 };
 
 TEST_F(SharedBatch, ByDlpackIsTheBatchsOwnMemory) {

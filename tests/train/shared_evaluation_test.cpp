@@ -25,7 +25,7 @@ Shared evaluated_by(int processes, const config::RunConfig& config,
                     const std::shared_ptr<const cohort::Cohort>& cohort,
                     const EvaluateOptions& options) {
   Shared out;
-  out.errors = testing::in_threads(processes, [&](ranks::ProcessGroup& process_group) {
+  out.errors = fixtures::in_threads(processes, [&](ranks::ProcessGroup& process_group) {
     inference::Network network(config, cohort->classes().size());
     if (process_group.first()) {
       out.evaluation = evaluate(network, cohort, config, options, &process_group);
@@ -38,7 +38,7 @@ Shared evaluated_by(int processes, const config::RunConfig& config,
 
 /// Figures and pictures.
 void expect_same(const Evaluation& found, const Evaluation& wanted) {
-  EXPECT_EQ(testing::without_times(found.json).dump(), testing::without_times(wanted.json).dump());
+  EXPECT_EQ(fixtures::without_times(found.json).dump(), fixtures::without_times(wanted.json).dump());
   ASSERT_EQ(found.montage.size(), wanted.montage.size());
   for (std::size_t i = 0; i < wanted.montage.size(); ++i) {
     EXPECT_EQ(found.montage[i].tile_zyx, wanted.montage[i].tile_zyx);
@@ -76,7 +76,7 @@ void expect_shared(const config::RunConfig& config, const std::vector<int>& size
 }
 
 TEST(SharedEvaluation, IsThatOfOneProcessThoughEachReadsOnlyItsOwn) {
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   auto config = fixture.config();
   config.tiles.overlap = 0.5;
   config.tiles.batch = 3;
@@ -86,11 +86,11 @@ TEST(SharedEvaluation, IsThatOfOneProcessThoughEachReadsOnlyItsOwn) {
 }
 
 TEST(SharedEvaluation, OfVolumesIsThatOfOneProcessToo) {
-  testing::VolumeSpec spec;
+  fixtures::VolumeSpec spec;
   spec.shape_zyx = {20, 44, 52};
   spec.annotated = [](int image) { return image != 1; };  // the second has no labels
-  const testing::TemporaryFolder folder;
-  testing::write_volume_store(folder.path("ct.zarr"), spec);
+  const fixtures::TemporaryFolder folder;
+  fixtures::write_volume_store(folder.path("ct.zarr"), spec);
   expect_shared(
       config::RunConfig::parse(
           "task: colorectal\ndata: {store: " + folder.path("ct.zarr") +
@@ -105,14 +105,14 @@ TEST(SharedEvaluation, OfVolumesIsThatOfOneProcessToo) {
 
 /// What three processes threw, of which each asks `asked(rank)` after each of its batches.
 std::vector<std::string> three_asked(const std::function<int(int rank)>& asked) {
-  const testing::TrainingFixture fixture;
+  const fixtures::TrainingFixture fixture;
   auto config = fixture.config();
   config.tiles.batch = 2;
   const auto cohort = cohort::Cohort::open(config.data.store);
   EvaluateOptions options{"train"};
   options.preprocessing =
       std::make_shared<const loader::Preprocessing>(loader::Preprocessing::fit(*cohort, config));
-  return testing::in_threads(3, [&](ranks::ProcessGroup& process_group) {
+  return fixtures::in_threads(3, [&](ranks::ProcessGroup& process_group) {
     inference::Network network(config, cohort->classes().size());
     EvaluateOptions own = options;
     own.asked_to_stop = [&] { return asked(process_group.rank()); };

@@ -30,8 +30,8 @@ measure::SlideRules rules_of(std::size_t classes, bool sets) {
 }
 
 /// Labels of the whole range of values: class sets, and what is not annotated.
-testing::CanvasCase case_of(std::size_t classes, std::size_t values, double overlap) {
-  testing::CanvasCase of{static_cast<std::int64_t>(classes), {1, 9, 12}, overlap};
+fixtures::CanvasCase case_of(std::size_t classes, std::size_t values, double overlap) {
+  fixtures::CanvasCase of{static_cast<std::int64_t>(classes), {1, 9, 12}, overlap};
   of.make(static_cast<std::uint32_t>(31 * classes + values));
   std::uint32_t place = 0;
   for (auto& tile : of.truth) {
@@ -51,7 +51,7 @@ struct Counted {
 };
 
 /// By rows on the host, or by tensors.
-std::vector<Counted> counted(const testing::CanvasCase& of, const measure::SlideRules& rules,
+std::vector<Counted> counted(const fixtures::CanvasCase& of, const measure::SlideRules& rules,
                              bool there) {
   std::vector<Counted> out;
   measure::SlideMeter meter(rules);
@@ -73,13 +73,13 @@ std::vector<Counted> counted(const testing::CanvasCase& of, const measure::Slide
     }
   };
   std::unique_ptr<inference::Canvas> canvas;
-  std::optional<testing::TilesThere> moved;
+  std::optional<fixtures::TilesThere> moved;
   if (there) {
     moved.emplace(of);
     inference::PartUse use{.truth = true};
     use.look = [&](const inference::PartTensors& parts) { tally.add(parts); };
     canvas = std::make_unique<inference::TensorCanvas>(
-        of.classes, of.window(), of.most_pixels(), testing::model_device_index(),
+        of.classes, of.window(), of.most_pixels(), fixtures::model_device_index(),
         std::make_unique<inference::PartSender>(use, sink));
   } else {
     canvas = std::make_unique<inference::HostCanvas>(of.classes, of.window(), sink, nullptr);
@@ -150,7 +150,7 @@ TEST(SlideTally, RoundsAsTheMeterDoes) {
 TEST(SlideTally, GivesTheHostNoNumberBeforeItIsAsked) {
   const measure::SlideRules rules = rules_of(3, false);
   const auto of = case_of(3, 3, 0.5);
-  const model::testing::WatchedOperations watch;
+  const model::fixtures::WatchedOperations watch;
   EXPECT_EQ(counted(of, rules, true).size(), 3u);
   EXPECT_EQ(watch.host_reads() + watch.waits_for_copies(), 0);
   EXPECT_EQ(watch.count("aten::bincount") + watch.count("aten::histc"), 0);
@@ -159,14 +159,14 @@ TEST(SlideTally, GivesTheHostNoNumberBeforeItIsAsked) {
 
 /// On a device without memory, of which a copy to the host would be an error.
 TEST(SlideTally, CopiesItsTablesOnce) {
-  const model::testing::OperationsOnMeta operations;
+  const model::fixtures::OperationsOnMeta operations;
   for (const bool sets : {false, true}) {
     SlideTally tally(rules_of(5, sets));
-    const model::testing::WatchedOperations watch;
+    const model::fixtures::WatchedOperations watch;
     inference::PartTensors parts;
-    parts.means = model::testing::on_meta({4, 5, 30});
-    parts.predicted = model::testing::on_meta({4, 30}, at::kByte);
-    parts.truth = model::testing::on_meta({4, 30}, at::kByte);
+    parts.means = model::fixtures::on_meta({4, 5, 30});
+    parts.predicted = model::fixtures::on_meta({4, 30}, at::kByte);
+    parts.truth = model::fixtures::on_meta({4, 30}, at::kByte);
     for (; parts.first < 12; parts.first += 4) {
       tally.add(parts);
       EXPECT_EQ(watch.copies_from_host(), 3) << "label values, tumour, and true classes";

@@ -18,14 +18,14 @@
 namespace headrace::train {
 namespace {
 
-using testing::file_text;
-using testing::without_times;
+using fixtures::file_text;
+using fixtures::without_times;
 
 /// One fixture and one unbroken run, made once.
 class TrainerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    fixture_ = std::make_unique<testing::TrainingFixture>();
+    fixture_ = std::make_unique<fixtures::TrainingFixture>();
     result_ = train(fixture_->config(), {fixture_->path("whole"), false, "test"}).value();
   }
   static void TearDownTestSuite() { fixture_.reset(); }
@@ -60,10 +60,10 @@ class TrainerTest : public ::testing::Test {
               without_times(b.read_json("summary.json")));
   }
 
-  static std::unique_ptr<testing::TrainingFixture> fixture_;
+  static std::unique_ptr<fixtures::TrainingFixture> fixture_;
   static TrainResult result_;
 };
-std::unique_ptr<testing::TrainingFixture> TrainerTest::fixture_;
+std::unique_ptr<fixtures::TrainingFixture> TrainerTest::fixture_;
 TrainResult TrainerTest::result_;
 
 TEST_F(TrainerTest, WritesARunThatSaysWhatItIs) {
@@ -310,12 +310,12 @@ TEST_F(TrainerTest, AnotherDatasetIsRefused) {
   config.data.expect_hash = std::string(64, '0');
   EXPECT_NE(refusal(config, {run("hash"), false, "test"}).find("expect_hash"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(run("hash")));
-  testing::StoreSpec other;
+  fixtures::StoreSpec other;
   other.height = 300;
   other.width = 350;
   other.levels = 2;
   other.classes = {"background", "benign", "pattern3"};
-  testing::write_store(run("d.zarr"), other);
+  fixtures::write_store(run("d.zarr"), other);
   config = fixture_->config();
   config.data.store = run("d.zarr");
   // A run goes on with its own version, which another store does not have.
@@ -339,9 +339,9 @@ TEST_F(TrainerTest, EvalRepeatsTheFiguresAndTakesAnotherSplitOrStore) {
     others += entry.path().filename().string().starts_with("eval-best-train-") ? 1 : 0;
   }
   EXPECT_EQ(others, 3u);  // JSON, and CSV of slides and of cases
-  testing::StoreSpec other;
+  fixtures::StoreSpec other;
   other.classes = {"glass", "gland", "tumour"};
-  testing::write_store(run("e.zarr"), other);
+  fixtures::write_store(run("e.zarr"), other);
   try {
     evaluate_run({run("evals"), "", run("e.zarr"), "final"});
     ADD_FAILURE() << "a store that knows no class of the run was judged";

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 TrainingFixture::TrainingFixture() {
   StoreSpec spec;
@@ -55,4 +55,4 @@ std::string file_text(const std::string& path) {
   return out.str();
 }
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

@@ -6,7 +6,7 @@
 #include "headrace/core/json.hpp"
 #include "tests/loader/store_fixture.hpp"
 
-namespace headrace::testing {
+namespace headrace::fixtures {
 
 /// A store with three small images and the config of a training of eight steps on it.
 class TrainingFixture {
@@ -25,4 +25,4 @@ Json without_times(const Json& value);
 
 std::string file_text(const std::string& path);
 
-}  // namespace headrace::testing
+}  // namespace headrace::fixtures

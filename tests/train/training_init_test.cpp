@@ -17,7 +17,7 @@ namespace headrace::train {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::file_text;
+using fixtures::file_text;
 
 std::map<std::string, at::Tensor> tensors_of(const std::string& bytes) {
   std::map<std::string, at::Tensor> out;
@@ -32,13 +32,13 @@ std::map<std::string, at::Tensor> tensors_of(const std::string& bytes) {
 class TrainingInit : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    fixture_ = std::make_unique<testing::TrainingFixture>();
-    testing::StoreSpec spec;
+    fixture_ = std::make_unique<fixtures::TrainingFixture>();
+    fixtures::StoreSpec spec;
     spec.height = 300;
     spec.width = 340;
     spec.levels = 2;
     spec.classes = {"background", "pattern3", "tumour"};
-    testing::write_store(path("second.zarr"), spec);
+    fixtures::write_store(path("second.zarr"), spec);
     train(fixture_->config(), {path("first"), false, "test"});
     train(second(), options("whole", path("first")));
   }
@@ -83,9 +83,9 @@ class TrainingInit : public ::testing::Test {
     }
   }
 
-  static std::unique_ptr<testing::TrainingFixture> fixture_;
+  static std::unique_ptr<fixtures::TrainingFixture> fixture_;
 };
-std::unique_ptr<testing::TrainingFixture> TrainingInit::fixture_;
+std::unique_ptr<fixtures::TrainingFixture> TrainingInit::fixture_;
 
 TEST_F(TrainingInit, BodyByNameAndHeadByClass) {
   const auto first = tensors_of(file_text(path("first") + "/final.safetensors"));

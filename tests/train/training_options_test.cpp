@@ -18,8 +18,8 @@
 namespace headrace::train {
 namespace {
 
-using testing::file_text;
-using testing::without_times;
+using fixtures::file_text;
+using fixtures::without_times;
 
 std::map<std::string, at::Tensor> tensors_of(const std::string& bytes, const std::string& prefix) {
   std::map<std::string, at::Tensor> out;
@@ -32,7 +32,7 @@ std::map<std::string, at::Tensor> tensors_of(const std::string& bytes, const std
 class TrainingOptions : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    fixture_ = std::make_unique<testing::TrainingFixture>();
+    fixture_ = std::make_unique<fixtures::TrainingFixture>();
     train(config(), {fixture_->path("whole"), false, "test"});
   }
   static void TearDownTestSuite() { fixture_.reset(); }
@@ -48,9 +48,9 @@ class TrainingOptions : public ::testing::Test {
     return file_text(fixture_->path(run) + "/" + name);
   }
 
-  static std::unique_ptr<testing::TrainingFixture> fixture_;
+  static std::unique_ptr<fixtures::TrainingFixture> fixture_;
 };
-std::unique_ptr<testing::TrainingFixture> TrainingOptions::fixture_;
+std::unique_ptr<fixtures::TrainingFixture> TrainingOptions::fixture_;
 
 TEST_F(TrainingOptions, ResumedIsTheUnbrokenRun) {
   namespace fs = std::filesystem;

@@ -19,7 +19,7 @@
 namespace headrace::train {
 namespace {
 
-using model::testing::on_meta;
+using model::fixtures::on_meta;
 using Axes = std::array<std::int64_t, 3>;
 
 /// A volume, its annotation and what its rules are.
@@ -103,7 +103,7 @@ template <typename T>
 at::Tensor tensor_of(const T* data, std::vector<std::int64_t> shape) {
   std::int64_t size = 1;
   for (const std::int64_t extent : shape) size *= extent;
-  return testing::tensor_there<T>({data, static_cast<std::size_t>(size)}).view(shape);
+  return fixtures::tensor_there<T>({data, static_cast<std::size_t>(size)}).view(shape);
 }
 
 /// Slabs of two slices into the tally; what comes to the host goes into the meter later.
@@ -231,7 +231,7 @@ TEST(VolumeTally, GivesTheHostNoNumberBeforeItIsAsked) {
   const Case of = cases()[3];
   const Slices slices(of, 1);
   VolumeTally tally(rules_of(of));
-  const model::testing::WatchedOperations watch;
+  const model::fixtures::WatchedOperations watch;
   tallied(tally, of, slices, 0);
   EXPECT_FALSE(tally.take(0).highest.rows().empty());
   EXPECT_EQ(watch.host_reads(), 0);
@@ -241,12 +241,12 @@ TEST(VolumeTally, GivesTheHostNoNumberBeforeItIsAsked) {
 
 /// On a device without memory, of which a copy to the host would be an error.
 TEST(VolumeTally, CopiesItsTablesOnce) {
-  const model::testing::OperationsOnMeta operations;
+  const model::fixtures::OperationsOnMeta operations;
   for (const Case& of : cases()) {
     if (!of.truth) continue;
     SCOPED_TRACE(of.name);
     VolumeTally tally(rules_of(of));
-    const model::testing::WatchedOperations watch;
+    const model::fixtures::WatchedOperations watch;
     const std::int64_t pixels = of.shape[1] * of.shape[2];
     inference::PartTensors slices;
     slices.means = on_meta({2, static_cast<std::int64_t>(of.classes), pixels});

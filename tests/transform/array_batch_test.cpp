@@ -14,7 +14,7 @@
 namespace headrace::transform {
 namespace {
 
-using testing::Level;
+using fixtures::Level;
 
 const std::vector<TransformSpec> kSlides{AffineSpec{{-180, 180}, {0.8, 1.25}, {-5, 5}, 0.1, true},
                                          ElasticSpec{5, 4, 0.5}, ColorJitterSpec{0.2, 0.2, 0.2, 0},
@@ -63,8 +63,8 @@ TEST(ArrayBatch, GivesWhatTheGraphGivesOfACutWindow) {
     const auto params = graph.draw({3, 2, 50 + i}, {}, true);
     PatchGeometry g;
     graph.locate(*params, 1, images[i].centre_yx, images[i].mpp_yx, g);
-    const auto pixels = testing::cut(level.rgb, level.height, level.width, 3, g.window, 77);
-    const auto marks = testing::cut(level.label, level.height, level.width, 1, g.window, 77);
+    const auto pixels = fixtures::cut(level.rgb, level.height, level.width, 3, g.window, 77);
+    const auto marks = fixtures::cut(level.label, level.height, level.width, 1, g.window, 77);
     std::vector<float> expected(3 * plane);
     std::vector<std::uint8_t> expected_labels(plane, 255);
     graph.image(*params, g, pixels.view, pixels.extent, expected.data(), scratch);
@@ -101,7 +101,7 @@ TEST(ArrayBatch, ThreadsChangeNothingAndErrorsNameTheImage) {
   EXPECT_THROW(ArrayBatch(Graph::compile({}, {32, 32, 0.5, {1, 2}})), Error);
 }
 
-VolumeArray array_of(const testing::VolumeLevel& level, std::array<double, 3> centre,
+VolumeArray array_of(const fixtures::VolumeLevel& level, std::array<double, 3> centre,
                      std::size_t channels) {
   const std::int64_t row = level.shape[2], slice = row * level.shape[1];
   VolumeArray array;
@@ -113,7 +113,7 @@ VolumeArray array_of(const testing::VolumeLevel& level, std::array<double, 3> ce
 }
 
 TEST(VolumeArrayBatch, GivesWhatTheGraphsGiveOfACutWindow) {
-  const auto& level = testing::volume_level();
+  const auto& level = fixtures::volume_level();
   const VolumePatchSpec patch{{16, 24, 20}, {2.5, 1.7, 1}};
   std::vector<VolumeGraph> graphs;
   for (const std::uint32_t c : {0u, 1u})
@@ -133,7 +133,7 @@ TEST(VolumeArrayBatch, GivesWhatTheGraphsGiveOfACutWindow) {
       const auto params = graphs[c].draw({4, 1, 9 + i}, {}, true);
       VolumeGeometry g;
       graphs[c].locate(*params, volumes[i].centre_zyx, volumes[i].spacing_mm_zyx, g);
-      const testing::VolumeWindow window(level, g.window);
+      const fixtures::VolumeWindow window(level, g.window);
       const bool labelled = volumes[i].labels.data != nullptr;
       std::vector<float> expected(voxels);
       std::vector<std::uint8_t> expected_labels(voxels, 255);

@@ -14,7 +14,7 @@
 namespace headrace::transform {
 namespace {
 
-using testing::golden;
+using fixtures::golden;
 using Colour = std::array<double, 3>;
 
 Colour od_of(const Colour& v) {
@@ -65,7 +65,7 @@ TEST(ColourGolden, MacenkoIsThatOfTorchstain) {
   reference.stain_od_rgb_he = g["reference_he"];
   reference.max_concentration = g["reference_max"];
   const ColourAffine map = stain_normalization(slide, reference);
-  const auto in = testing::tissue_picture("stain_target.png").crop(g["crop_yxhw"]);
+  const auto in = fixtures::tissue_picture("stain_target.png").crop(g["crop_yxhw"]);
   const auto expected = g["out"].get<std::vector<double>>();
   ASSERT_EQ(in.size(), expected.size());
   for (std::size_t i = 0; i < in.size(); i += 3) {
@@ -98,7 +98,7 @@ TEST(ColourGolden, ASlideThatIsTheReferenceComesBackOnItsStainPlane) {
 /// One operation after the other in double, each through its own OD, with the limits where a run of
 /// colours ends.
 struct PlainModel {
-  ImageColour colour = testing::some_colour();
+  ImageColour colour = fixtures::some_colour();
   const SampleParams& params;
   std::size_t entry = 0;
 
@@ -161,9 +161,9 @@ TEST(ColourProgram, ComposedMatricesMatchOperationsAppliedOneByOne) {
     std::vector<TransformSpec> specs;
     for (const int i : order) specs.push_back(ops[std::size_t(i)]);
     const Graph graph = Graph::compile(specs, {8, 8, 0.5, {1}});
-    const auto params = graph.draw({1, 0, 3}, testing::some_colour(), true);
+    const auto params = graph.draw({1, 0, 3}, fixtures::some_colour(), true);
     for (const Colour in : {Colour{120, 100, 130}, {90, 110, 150}, {180, 140, 170}, {60, 70, 80}}) {
-      PlainModel model{testing::some_colour(), *params};
+      PlainModel model{fixtures::some_colour(), *params};
       Colour expected = in;
       for (const TransformSpec& spec : specs) {
         expected = model.apply(spec, expected);
@@ -185,7 +185,7 @@ TEST(ColourProgram, OneKindInARowIsOneStage) {
   const Graph graph = Graph::compile({ScannerColorSpec{}, StainNormalizeSpec{}, HedJitterSpec{0.1},
                                       ColorJitterSpec{0.1, 0.1, 0.1, 0.1}, NormalizeSpec{}},
                                      {8, 8, 0.5, {1}});
-  const auto params = graph.draw({1, 1, 1}, testing::some_colour(), true);
+  const auto params = graph.draw({1, 1, 1}, fixtures::some_colour(), true);
   ASSERT_EQ(params->before_blur.count, 4);
   EXPECT_EQ(params->before_blur.stages[0].kind, StageKind::density);
   EXPECT_EQ(params->before_blur.stages[1].kind, StageKind::linear);

@@ -15,9 +15,9 @@ namespace {
 
 using device::cuda::DeviceBuffer;
 using device::cuda::Stream;
-using testing::KernelCase;
-using testing::Prepared;
-using testing::Result;
+using fixtures::KernelCase;
+using fixtures::Prepared;
+using fixtures::Result;
 
 constexpr std::size_t kGuards = 16;
 
@@ -149,7 +149,7 @@ std::string name_of_case(const ::testing::TestParamInfo<KernelCase>& info) {
   }
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(Cases, CudaKernel, ::testing::ValuesIn(testing::kernel_cases()),
+INSTANTIATE_TEST_SUITE_P(Cases, CudaKernel, ::testing::ValuesIn(fixtures::kernel_cases()),
                          name_of_case);
 
 }  // namespace

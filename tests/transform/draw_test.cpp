@@ -31,7 +31,7 @@ std::vector<TransformSpec> everything() {
 TEST(Draw, IsAPureFunctionOfTheKey) {
   const Graph one = Graph::compile(everything(), kPatch),
               two = Graph::compile(everything(), kPatch);
-  const ImageColour colour = testing::some_colour();
+  const ImageColour colour = fixtures::some_colour();
   std::set<std::string> seen;
   for (std::uint64_t i = 0; i < 50; ++i) {
     const std::string first = describe(*one.draw({3, 1, i}, colour, true)).dump();
@@ -46,9 +46,9 @@ TEST(Draw, IsAPureFunctionOfTheKey) {
 
 TEST(Draw, OneTransformDoesNotDisturbTheDrawsOfOthers) {
   auto specs = everything();
-  const auto before = Graph::compile(specs, kPatch).draw({1, 2, 3}, testing::some_colour(), true);
+  const auto before = Graph::compile(specs, kPatch).draw({1, 2, 3}, fixtures::some_colour(), true);
   specs[1] = ElasticSpec{9, 30, 1};
-  const auto after = Graph::compile(specs, kPatch).draw({1, 2, 3}, testing::some_colour(), true);
+  const auto after = Graph::compile(specs, kPatch).draw({1, 2, 3}, fixtures::some_colour(), true);
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (i == 1) continue;
     EXPECT_EQ(before->drawn[i].values, after->drawn[i].values) << i;
@@ -57,8 +57,8 @@ TEST(Draw, OneTransformDoesNotDisturbTheDrawsOfOthers) {
 
 TEST(Draw, WithoutRandomnessOnlyTheFixedOperationsStay) {
   const Graph graph = Graph::compile(everything(), kPatch);
-  const auto params = graph.draw({1, 2, 3}, testing::some_colour(), false);
-  const auto other = graph.draw({9, 9, 9}, testing::some_colour(), false);
+  const auto params = graph.draw({1, 2, 3}, fixtures::some_colour(), false);
+  const auto other = graph.draw({9, 9, 9}, fixtures::some_colour(), false);
   EXPECT_EQ(describe(*params), describe(*other));
   for (const DrawnEntry& entry : params->drawn)
     EXPECT_TRUE(entry.values.empty()) << entry.transform;
@@ -76,7 +76,7 @@ TEST(Draw, ValuesFillTheirRanges) {
   std::map<std::string, std::vector<double>> values;
   const int count = 4000;
   for (int i = 0; i < count; ++i) {
-    const auto params = graph.draw({5, 0, std::uint64_t(i)}, testing::some_colour(), true);
+    const auto params = graph.draw({5, 0, std::uint64_t(i)}, fixtures::some_colour(), true);
     for (const DrawnEntry& entry : params->drawn) {
       for (const auto& [name, value] : entry.values)
         values[entry.transform + "." + name].push_back(value);
@@ -141,7 +141,7 @@ Planes noise_of(std::uint64_t index, int context) {
   PatchGeometry g;
   graph.locate(*params, context, {400, 400}, {0.5, 0.5}, g);
   const std::vector<std::uint8_t> grey(800 * 800 * 3, 128);
-  const auto window = testing::cut(grey, 800, 800, 3, g.window, 0);
+  const auto window = fixtures::cut(grey, 800, 800, 3, g.window, 0);
   std::vector<float> out(3u * 200 * 300);
   Scratch scratch;
   graph.image(*params, g, window.view, window.extent, out.data(), scratch);
@@ -208,7 +208,7 @@ TEST(Compile, TheReferenceMayBeAnImageOfTheStore) {
   std::string asked;
   const auto colour_of = [&](const std::string& id) {
     asked = id;
-    return testing::some_colour();
+    return fixtures::some_colour();
   };
   const Graph graph =
       Graph::compile({StainNormalizeSpec{StainMethod::macenko, "case-7"}}, kPatch, colour_of);
@@ -228,10 +228,10 @@ TEST(Compile, MissingSlideFactsAreNamedAtTheDraw) {
   };
   EXPECT_NE(refused(StainNormalizeSpec{}, {}).find("stain estimate"), std::string::npos);
   EXPECT_NE(refused(ScannerColorSpec{}, {}).find("scanner"), std::string::npos);
-  ImageColour same = testing::some_colour();
+  ImageColour same = fixtures::some_colour();
   same.stain_od_rgb_he = {0.6, 0.6, 0.7, 0.7, 0.4, 0.4};
   EXPECT_NE(refused(StainNormalizeSpec{}, same).find("point the same way"), std::string::npos);
-  ImageColour flat = testing::some_colour();
+  ImageColour flat = fixtures::some_colour();
   flat.scanner_od_std[1] = 0;
   EXPECT_NE(refused(ScannerColorSpec{}, flat).find("channel 1"), std::string::npos);
 }

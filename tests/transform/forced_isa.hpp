@@ -4,7 +4,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/device/cpu_isa.hpp"
 
-namespace headrace::transform::testing {
+namespace headrace::transform::fixtures {
 
 /// Another instruction set for the time of its life; `lacking` where this CPU has it not.
 class ForcedIsa {
@@ -24,4 +24,4 @@ class ForcedIsa {
   bool lacking_ = false;
 };
 
-}  // namespace headrace::transform::testing
+}  // namespace headrace::transform::fixtures

@@ -12,8 +12,8 @@
 namespace headrace::transform {
 namespace {
 
-using testing::cut;
-using testing::Level;
+using fixtures::cut;
+using fixtures::Level;
 
 const std::vector<TransformSpec> kAll{AffineSpec{{-180, 180}, {0.8, 1.25}, {-5, 5}, 0.1, true},
                                       ElasticSpec{8, 15, 1}};
@@ -87,11 +87,11 @@ TEST(Geometry, MatchesTheDoubleModel) {
       double worst = 0;
       for (int y = 0; y < patch.height; ++y) {
         for (int x = 0; x < patch.width; ++x) {
-          const auto at = testing::position(*params, patch, context, centre, mpp, y, x);
+          const auto at = fixtures::position(*params, patch, context, centre, mpp, y, x);
           for (int c = 0; c < 3; ++c) {
             const double got =
                 255.0 * out[static_cast<std::size_t>((c * patch.height + y) * patch.width + x)];
-            worst = std::max(worst, std::abs(got - testing::bilinear(pixel, at, c)));
+            worst = std::max(worst, std::abs(got - fixtures::bilinear(pixel, at, c)));
           }
         }
       }

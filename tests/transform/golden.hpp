@@ -10,7 +10,7 @@
 
 #include "headrace/core/json.hpp"
 
-namespace headrace::transform::testing {
+namespace headrace::transform::fixtures {
 
 /// golden_reference.json, which golden_reference.py made.
 inline const Json& golden() {
@@ -58,4 +58,4 @@ inline Picture tissue_picture(const std::string& name) {
   return out;
 }
 
-}  // namespace headrace::transform::testing
+}  // namespace headrace::transform::fixtures

@@ -12,12 +12,12 @@
 namespace headrace::transform {
 namespace {
 
-using testing::golden;
+using fixtures::golden;
 
 /// Float32 positions in a window of some 40 px err by 1e-5 px, times at most 255 a pixel.
 TEST(Golden, AffineIsScikitImagesWarp) {
   const Json& g = golden()["affine"];
-  const auto picture = testing::tissue_picture("stain_target.png");
+  const auto picture = fixtures::tissue_picture("stain_target.png");
   const double rotate = g["rotate_deg"], scale = g["scale"], shear = g["shear_deg"];
   const Graph graph =
       Graph::compile({AffineSpec{{rotate, rotate}, {scale, scale}, {shear, shear}, 0, false}},
@@ -26,7 +26,7 @@ TEST(Golden, AffineIsScikitImagesWarp) {
   PatchGeometry geometry;
   graph.locate(*params, 1, g["centre_yx"], {0.5, 0.5}, geometry);
   const auto window =
-      testing::cut(picture.rgb, picture.height, picture.width, 3, geometry.window, 0);
+      fixtures::cut(picture.rgb, picture.height, picture.width, 3, geometry.window, 0);
   const auto expected = g["out"].get<std::vector<double>>();
   std::vector<float> out(expected.size());
   Scratch scratch;
@@ -73,7 +73,7 @@ TEST(Golden, ElasticIsScipysTensorSpline) {
 TEST(Golden, BlurIsScipysGaussianFilter) {
   const Json& g = golden()["blur"];
   const auto crop = g["crop_yxhw"].get<std::vector<std::int64_t>>();
-  const auto picture = testing::tissue_picture("stain_target.png");
+  const auto picture = fixtures::tissue_picture("stain_target.png");
   const double sigma = g["sigma"];
   const Graph graph =
       Graph::compile({BlurSpec{{sigma, sigma}, 1}}, {int(crop[2]), int(crop[3]), 0.5, {1}});
@@ -83,7 +83,7 @@ TEST(Golden, BlurIsScipysGaussianFilter) {
                {double(crop[0]) + double(crop[2]) / 2, double(crop[1]) + double(crop[3]) / 2},
                {0.5, 0.5}, geometry);
   const auto window =
-      testing::cut(picture.rgb, picture.height, picture.width, 3, geometry.window, 0);
+      fixtures::cut(picture.rgb, picture.height, picture.width, 3, geometry.window, 0);
   const auto expected = g["out"].get<std::vector<double>>();
   std::vector<float> out(expected.size());
   Scratch scratch;

@@ -8,7 +8,7 @@
 #include "headrace/transform/slide/slide_spec.hpp"
 #include "tissue.hpp"
 
-namespace headrace::transform::testing {
+namespace headrace::transform::fixtures {
 
 struct KernelCase {
   std::string name;
@@ -69,4 +69,4 @@ inline std::vector<KernelCase> kernel_cases() {
   };
 }
 
-}  // namespace headrace::transform::testing
+}  // namespace headrace::transform::fixtures

@@ -14,13 +14,13 @@
 namespace headrace::transform {
 namespace {
 
-using testing::ForcedIsa;
-using testing::KernelCase;
-using testing::Prepared;
-using testing::Result;
+using fixtures::ForcedIsa;
+using fixtures::KernelCase;
+using fixtures::Prepared;
+using fixtures::Result;
 
 TEST(Kernel, EveryInstructionSetGivesTheSameBytes) {
-  for (const KernelCase& c : testing::kernel_cases()) {
+  for (const KernelCase& c : fixtures::kernel_cases()) {
     const Prepared prepared(c);
     Result v1;
     {
@@ -92,7 +92,7 @@ constexpr std::array kFormats{TensorFormat{Element::float32, Layout::channels_fi
 
 /// The per-pixel form is what a GPU runs: compiled here by the host compiler, in every format.
 TEST(Kernel, ABatchOnePixelAtATimeGivesTheBytesOfRows) {
-  for (const KernelCase& c : testing::kernel_cases()) {
+  for (const KernelCase& c : fixtures::kernel_cases()) {
     std::vector<std::unique_ptr<Prepared>> batch;
     for (std::uint64_t index : {5u, 6u}) batch.push_back(std::make_unique<Prepared>(c, index));
     for (const TensorFormat& format : kFormats) {
@@ -114,13 +114,13 @@ TEST(Kernel, ABatchOnePixelAtATimeGivesTheBytesOfRows) {
 }
 
 TEST(Kernel, OutputsAreNumbersAlone) {
-  for (const KernelCase& c : testing::kernel_cases()) {
+  for (const KernelCase& c : fixtures::kernel_cases()) {
     for (const float v : Prepared(c).run().image) ASSERT_TRUE(std::isfinite(v)) << c.name;
   }
 }
 
 TEST(Kernel, ThreadsAndReusedScratchDoNotMatter) {
-  const auto cases = testing::kernel_cases();
+  const auto cases = fixtures::kernel_cases();
   std::vector<Result> alone(cases.size()), together(cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) alone[i] = Prepared(cases[i]).run();
   std::vector<std::thread> threads;
@@ -153,7 +153,7 @@ TEST(Kernel, BytesAreThoseOfTheGolden) {
       hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
     }
   };
-  for (const KernelCase& c : testing::kernel_cases()) {
+  for (const KernelCase& c : fixtures::kernel_cases()) {
     const Result r = Prepared(c).run();
     fold(r.image.data(), r.image.size() * sizeof(float));
     fold(r.labels.data(), r.labels.size());

@@ -17,7 +17,7 @@ namespace {
 /// next one that has something there ("`contrast`, `hue` 0").
 std::map<std::string, std::string> options_in(const std::string& cell) {
   std::map<std::string, std::string> options;
-  const auto names = testing::quoted(cell);
+  const auto names = headrace::fixtures::quoted(cell);
   std::string behind;
   std::size_t end = std::string::npos;
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
@@ -30,10 +30,10 @@ std::map<std::string, std::string> options_in(const std::string& cell) {
   return options;
 }
 
-void expect_documented(const testing::Table& table, const std::vector<OperationFacts>& operations) {
+void expect_documented(const headrace::fixtures::Table& table, const std::vector<OperationFacts>& operations) {
   std::set<std::string> documented;
   for (const auto& cells : table) {
-    const auto names = testing::quoted(cells.at(0));
+    const auto names = headrace::fixtures::quoted(cells.at(0));
     if (names.at(0).starts_with("preset:")) continue;
     auto options = options_in(cells.at(1));
     std::set<std::string> known;
@@ -60,7 +60,7 @@ void expect_documented(const testing::Table& table, const std::vector<OperationF
 }
 
 TEST(OperationKeys, TheRunbookHasEachWithItsDefaultAndChoices) {
-  const auto tables = testing::runbook_tables("### `transforms:`");
+  const auto tables = headrace::fixtures::runbook_tables("### `transforms:`");
   ASSERT_EQ(tables.size(), 2u);
   expect_documented(tables[0], OperationsOf<TransformSpec>::facts());
   expect_documented(tables[1], OperationsOf<VolumeTransformSpec>::facts());

@@ -8,7 +8,7 @@
 
 #include "kernel_cases.hpp"
 
-namespace headrace::transform::testing {
+namespace headrace::transform::fixtures {
 
 constexpr float kGuard = -12345.5f;
 
@@ -59,4 +59,4 @@ struct Prepared {
   }
 };
 
-}  // namespace headrace::transform::testing
+}  // namespace headrace::transform::fixtures

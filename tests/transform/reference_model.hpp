@@ -13,7 +13,7 @@
 #include "headrace/transform/slide/sample_params.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"
 
-namespace headrace::transform::testing {
+namespace headrace::transform::fixtures {
 
 /// Cubic basis function i of knots ..., -1, 0, 1, ... at u (de Boor–Cox).
 inline double basis(int i, int degree, double u) {
@@ -69,4 +69,4 @@ inline double bilinear(const Pixel& pixel, std::array<double, 2> at, int channel
          (pixel(iy + 1, ix, channel) * (1 - tx) + pixel(iy + 1, ix + 1, channel) * tx) * ty;
 }
 
-}  // namespace headrace::transform::testing
+}  // namespace headrace::transform::fixtures

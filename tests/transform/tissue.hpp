@@ -5,7 +5,7 @@
 
 #include "headrace/transform/slide/slide_graph.hpp"
 
-namespace headrace::transform::testing {
+namespace headrace::transform::fixtures {
 
 /// Tissue-like colours with detail at every scale, of any size, from a fixed seed: enough for
 /// geometry and arithmetic. Real tissue is used where colours must be real
@@ -54,4 +54,4 @@ inline Window cut(const std::vector<std::uint8_t>& pixels, std::int64_t height, 
   return w;
 }
 
-}  // namespace headrace::transform::testing
+}  // namespace headrace::transform::fixtures

@@ -13,7 +13,7 @@
 #include "headrace/transform/volume/volume_params.hpp"
 #include "headrace/transform/volume/volume_spec.hpp"
 
-namespace headrace::transform::testing {
+namespace headrace::transform::fixtures {
 
 /// A level of CT-like values, rough enough that a voxel's shift shows, and labels in blobs.
 struct VolumeLevel {
@@ -150,4 +150,4 @@ struct VolumeSample {
   }
 };
 
-}  // namespace headrace::transform::testing
+}  // namespace headrace::transform::fixtures

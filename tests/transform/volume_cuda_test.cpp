@@ -10,12 +10,12 @@ namespace {
 
 using device::cuda::DeviceBuffer;
 using device::cuda::Stream;
-using testing::volume_kernel_cases;
-using testing::volume_level;
-using testing::VolumeResult;
-using testing::VolumeSample;
-using testing::VolumeSetting;
-using testing::VolumeWindow;
+using fixtures::volume_kernel_cases;
+using fixtures::volume_level;
+using fixtures::VolumeResult;
+using fixtures::VolumeSample;
+using fixtures::VolumeSetting;
+using fixtures::VolumeWindow;
 
 /// A batch of samples under way on the GPU.
 class VolumesOnGpu {

@@ -17,7 +17,7 @@ std::vector<VolumeTransformSpec> parse(const std::string& text) {
   return parse_volume_transforms(file.require("transforms"));
 }
 VolumeGraph graph_of(const std::vector<VolumeTransformSpec>& specs) {
-  return VolumeGraph::compile(specs, {{64, 80, 96}, {1.5, 1, 1}}, testing::some_foreground());
+  return VolumeGraph::compile(specs, {{64, 80, 96}, {1.5, 1, 1}}, fixtures::some_foreground());
 }
 std::vector<VolumeTransformSpec> everything() {
   return parse(R"(
@@ -34,7 +34,7 @@ transforms:
 
 TEST(VolumeDraw, IsAPureFunctionOfTheKey) {
   const VolumeGraph one = graph_of(everything()), two = graph_of(everything());
-  const IntensityStats patient = testing::some_patient();
+  const IntensityStats patient = fixtures::some_patient();
   std::set<std::string> seen;
   for (std::uint64_t i = 0; i < 50; ++i) {
     const std::string first = describe(*one.draw({3, 1, i}, patient, true)).dump();
@@ -48,10 +48,10 @@ TEST(VolumeDraw, IsAPureFunctionOfTheKey) {
 
 TEST(VolumeDraw, OneTransformDoesNotDisturbTheDrawsOfOthers) {
   auto specs = everything();
-  const auto before = graph_of(specs).draw({1, 2, 3}, testing::some_patient(), true);
+  const auto before = graph_of(specs).draw({1, 2, 3}, fixtures::some_patient(), true);
   specs[1] = VolumeElasticSpec{9, 30, 1};
   std::get<VolumeAffineSpec>(specs[0]).rotate_probability = 0;
-  const auto after = graph_of(specs).draw({1, 2, 3}, testing::some_patient(), true);
+  const auto after = graph_of(specs).draw({1, 2, 3}, fixtures::some_patient(), true);
   for (std::size_t i = 2; i < specs.size(); ++i) {
     EXPECT_EQ(before->drawn[i].values, after->drawn[i].values) << i;
   }
@@ -61,12 +61,12 @@ TEST(VolumeDraw, OneTransformDoesNotDisturbTheDrawsOfOthers) {
 TEST(VolumeDraw, ChannelsShareGeometryAndDrawTheRestEachForItself) {
   const auto specs = everything();
   const auto of_channel = [&](const std::string& name, std::uint32_t number) {
-    return VolumeGraph::compile(specs, {{64, 80, 96}, {1.5, 1, 1}}, testing::some_foreground(),
+    return VolumeGraph::compile(specs, {{64, 80, 96}, {1.5, 1, 1}}, fixtures::some_foreground(),
                                 {name, number});
   };
   const VolumeGraph alone = graph_of(specs), first = of_channel("a", 0),
                     second = of_channel("b", 1);
-  const IntensityStats patient = testing::some_patient();
+  const IntensityStats patient = fixtures::some_patient();
   for (std::uint64_t i = 0; i < 20; ++i) {
     const auto one = alone.draw({3, 1, i}, patient, true), a = first.draw({3, 1, i}, patient, true),
                b = second.draw({3, 1, i}, patient, true);
@@ -102,7 +102,7 @@ transforms:
 
 TEST(VolumeDraw, WithoutRandomnessOnlyTheFixedOperationsStay) {
   const VolumeGraph graph = graph_of(everything());
-  const auto params = graph.draw({1, 2, 3}, testing::some_patient(), false);
+  const auto params = graph.draw({1, 2, 3}, fixtures::some_patient(), false);
   for (const DrawnEntry& e : params->drawn) EXPECT_TRUE(e.values.empty()) << e.transform;
   EXPECT_EQ(params->elastic.grid, 0);
   ASSERT_EQ(params->passes.size(), 1u);
@@ -116,7 +116,7 @@ std::map<std::string, std::vector<double>> draws(const std::vector<VolumeTransfo
   const VolumeGraph graph = graph_of(specs);
   std::map<std::string, std::vector<double>> values;
   for (int i = 0; i < count; ++i) {
-    const auto params = graph.draw({5, 0, std::uint64_t(i)}, testing::some_patient(), true);
+    const auto params = graph.draw({5, 0, std::uint64_t(i)}, fixtures::some_patient(), true);
     for (std::size_t k = 0; k < params->drawn.size(); ++k) {
       const DrawnEntry& e = params->drawn[k];
       for (const auto& [name, value] : e.values) {
@@ -205,7 +205,7 @@ TEST(VolumeDraw, ThePresetDrawsEachOperationAsOftenAsNnunet) {
 }
 
 TEST(VolumeDraw, DescribesWhatItDrew) {
-  const auto params = graph_of(everything()).draw({1, 2, 3}, testing::some_patient(), true);
+  const auto params = graph_of(everything()).draw({1, 2, 3}, fixtures::some_patient(), true);
   const Json d = describe(*params);
   ASSERT_EQ(d.size(), 7u);
   EXPECT_TRUE(d[0]["affine"].contains("rotate_z_deg") && d[0]["affine"].contains("flip_x"));
@@ -235,12 +235,12 @@ TEST(VolumeDraw, SaysWhatItMisses) {
   VolumeGeometry g;
   EXPECT_NE(
       refusal([&] {
-        graph.locate(*graph.draw({}, testing::some_patient(), false), {1, 1, 1}, {0, 1, 1}, g);
+        graph.locate(*graph.draw({}, fixtures::some_patient(), false), {1, 1, 1}, {0, 1, 1}, g);
       }).find("can't be located"),
       std::string::npos);
   EXPECT_NE(
       refusal([&] {
-        graph.locate(*graph.draw({}, testing::some_patient(), false), {1, 1, 1}, {0.001, 1, 1}, g);
+        graph.locate(*graph.draw({}, fixtures::some_patient(), false), {1, 1, 1}, {0.001, 1, 1}, g);
       }).find("expected at most 4096"),
       std::string::npos);
 }

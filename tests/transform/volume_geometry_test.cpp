@@ -7,15 +7,15 @@
 namespace headrace::transform {
 namespace {
 
-using testing::near_tie;
-using testing::nearest_label;
-using testing::trilinear;
-using testing::Vec3;
-using testing::VolumeLevel;
-using testing::VolumeModel;
-using testing::VolumeResult;
-using testing::VolumeSample;
-using testing::VolumeSetting;
+using fixtures::near_tie;
+using fixtures::nearest_label;
+using fixtures::trilinear;
+using fixtures::Vec3;
+using fixtures::VolumeLevel;
+using fixtures::VolumeModel;
+using fixtures::VolumeResult;
+using fixtures::VolumeSample;
+using fixtures::VolumeSetting;
 
 VolumeAffineSpec any_affine() {
   VolumeAffineSpec a;
@@ -31,7 +31,7 @@ VolumeAffineSpec any_affine() {
 void expect_model(const VolumeSetting& setting, std::uint64_t index, double tolerance = 0.02) {
   const VolumeSample sample(setting, index);
   const VolumeModel model(setting, *sample.params);
-  const VolumeLevel& level = testing::volume_level();
+  const VolumeLevel& level = fixtures::volume_level();
   const VolumeResult result = sample.run();
   const auto& n = setting.patch.size_zyx;
   std::size_t i = 0, ties = 0;
@@ -91,7 +91,7 @@ TEST(VolumeGeometry, BeyondTheLevelTheNearestVoxelAndTheOutsideLabelStand) {
 TEST(VolumeGeometry, FlipsAreExact) {
   VolumeAffineSpec flip;
   flip.flip = true;
-  const VolumeLevel& level = testing::volume_level();
+  const VolumeLevel& level = fixtures::volume_level();
   std::array<bool, 8> seen{};
   for (std::uint64_t index = 0; index < 40; ++index) {
     const VolumeSample sample(

@@ -10,9 +10,9 @@
 namespace headrace::transform {
 namespace {
 
-using testing::VolumeResult;
-using testing::VolumeSample;
-using testing::VolumeSetting;
+using fixtures::VolumeResult;
+using fixtures::VolumeSample;
+using fixtures::VolumeSetting;
 using Values = std::vector<double>;
 
 const std::array<std::int32_t, 3> kSize{18, 23, 37};
@@ -63,7 +63,7 @@ TEST(VolumeIntensity, OperationsSeeAChannelInItsUnit) {
   expect_near(in_suv({WindowSuvSpec{-1, 2}}), windowed, 1e-6);
   expect_near(in_suv({WindowHuSpec{0, 1}, WindowSuvSpec{-1, 2, "PET"}}), windowed, 1e-6);
   expect_near(run({WindowHuSpec{}, WindowSuvSpec{}}), run({WindowHuSpec{}}), 1e-30);
-  const auto patient = testing::some_patient();
+  const auto patient = fixtures::some_patient();
   expect_near(in_suv({VolumeNormalizeSpec{NormalizeMethod::zscore, 0, 1}}),
               mapped(suv, [&](double v) { return (v - patient.mean) / patient.std; }), 1e-6);
   // No voxel of the level: no uptake.
@@ -72,7 +72,7 @@ TEST(VolumeIntensity, OperationsSeeAChannelInItsUnit) {
 
 TEST(VolumeIntensity, WindowsClipsAndNormalises) {
   const Values hu = run({});
-  const auto patient = testing::some_patient(), foreground = testing::some_foreground();
+  const auto patient = fixtures::some_patient(), foreground = fixtures::some_foreground();
   expect_near(run({kWindow}),
               mapped(hu, [](double v) { return std::clamp((v + 160) / 400, 0.0, 1.0); }), 1e-6);
   expect_near(run({ClipPercentilesSpec{}}),
@@ -269,7 +269,7 @@ TEST(VolumeIntensity, LowResolutionIsNearestThereAndLinearBack) {
 // ---- anti-aliasing ---------------------------------------------------------------------------
 
 Values stripes(double spacing, double scale, bool along_x) {
-  testing::VolumeLevel level({40, 60, 160});
+  fixtures::VolumeLevel level({40, 60, 160});
   for (int z = 0; z < 40; ++z)
     for (int y = 0; y < 60; ++y)
       for (int x = 0; x < 160; ++x)
@@ -298,7 +298,7 @@ TEST(VolumeIntensity, AliasesAreSmoothedAwayAboveAReductionOfOneAndAHalf) {
 
 /// Against the formula in double: sigma = (reduction - 1) / 2, cut at 4 sigma, the border repeated.
 TEST(VolumeIntensity, SmoothingIsTheStatedGaussian) {
-  const auto& level = testing::volume_level();
+  const auto& level = fixtures::volume_level();
   const double reduction = 2.6, sigma = (reduction - 1) / 2;
   const VolumeSample sample(
       {"", {}, {{10, 10, 14}, {1, 1, reduction}}, {30, 40, 20 + 7 * reduction}, {1, 1, 1}});

@@ -3,7 +3,7 @@
 #include "headrace/transform/volume/volume_spec.hpp"
 #include "volume_case.hpp"
 
-namespace headrace::transform::testing {
+namespace headrace::transform::fixtures {
 
 inline std::vector<VolumeSetting> volume_kernel_cases() {
   VolumeAffineSpec affine, flip;
@@ -61,4 +61,4 @@ inline std::vector<VolumeSetting> volume_kernel_cases() {
       {"one column", {affine, elastic, window, noise, blur}, {{7, 30, 1}, {1, 1, 1}}}};
 }
 
-}  // namespace headrace::transform::testing
+}  // namespace headrace::transform::fixtures

@@ -12,13 +12,13 @@
 namespace headrace::transform {
 namespace {
 
-using testing::ForcedIsa;
-using testing::volume_kernel_cases;
-using testing::volume_level;
-using testing::VolumeResult;
-using testing::VolumeSample;
-using testing::VolumeSetting;
-using testing::VolumeWindow;
+using fixtures::ForcedIsa;
+using fixtures::volume_kernel_cases;
+using fixtures::volume_level;
+using fixtures::VolumeResult;
+using fixtures::VolumeSample;
+using fixtures::VolumeSetting;
+using fixtures::VolumeWindow;
 
 TEST(VolumeKernel, EveryInstructionSetGivesTheSameBytes) {
   for (const VolumeSetting& c : volume_kernel_cases()) {

@@ -8,7 +8,7 @@
 
 #include "volume_case.hpp"
 
-namespace headrace::transform::testing {
+namespace headrace::transform::fixtures {
 
 using Vec3 = std::array<double, 3>;
 using Mat3 = std::array<Vec3, 3>;
@@ -135,4 +135,4 @@ inline int nearest_label(const VolumeLevel& level, const Vec3& at, int outside) 
   return level.label[level.at(v[0], v[1], v[2])];
 }
 
-}  // namespace headrace::transform::testing
+}  // namespace headrace::transform::fixtures

@@ -6,7 +6,7 @@
 namespace headrace::transform {
 namespace {
 
-using testing::VolumeWindow;
+using fixtures::VolumeWindow;
 
 /// Everything of a sample's output, image and labels.
 struct Output {
@@ -67,7 +67,7 @@ Boxes check(const std::vector<VolumeTransformSpec>& specs, const VolumePatchSpec
     // Now and then far enough out that part of the window, or all of it, is beyond the level.
     const double far = i % 5 == 4 ? 40 : 0;
     graph.locate(*params, {35.3 + far, 44.8 - far, 55.1 + 2 * far}, {1, 1, 1}, geometry);
-    VolumeWindow window(testing::volume_level(), geometry.window);
+    VolumeWindow window(fixtures::volume_level(), geometry.window);
     if (window.extent.voxels() == 0) continue;
     const Output whole(graph, *params, geometry, window);
     const Boxes boxes = poison(window, VolumeReach(*params, patch, geometry, window.extent));

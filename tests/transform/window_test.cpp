@@ -15,7 +15,7 @@
 namespace headrace::transform {
 namespace {
 
-using testing::Level;
+using fixtures::Level;
 
 const AffineSpec kAffine{{-180, 180}, {0.8, 1.25}, {-5, 5}, 0.1, true};
 const PatchSpec kPatch{80, 100, 0.5, {1, 2, 4}};
@@ -34,7 +34,7 @@ std::vector<std::uint64_t> draws(std::uint64_t count) {
 }
 
 std::vector<float> gather(const Graph& graph, const SampleParams& params, const PatchGeometry& g,
-                          const testing::Window& window) {
+                          const fixtures::Window& window) {
   Scratch scratch;
   std::vector<float> out(3u * graph.patch().height * graph.patch().width);
   graph.image(params, g, window.view, window.extent, out.data(), scratch);
@@ -42,7 +42,7 @@ std::vector<float> gather(const Graph& graph, const SampleParams& params, const 
 }
 
 std::vector<std::uint8_t> gather_labels(const Graph& graph, const SampleParams& params,
-                                        const PatchGeometry& g, const testing::Window& window) {
+                                        const PatchGeometry& g, const fixtures::Window& window) {
   Scratch scratch;
   std::vector<std::uint8_t> out(std::size_t(graph.patch().height) * graph.patch().width);
   graph.labels(params, g, window.view, window.extent, 255, out.data(), scratch);
@@ -50,7 +50,7 @@ std::vector<std::uint8_t> gather_labels(const Graph& graph, const SampleParams& 
 }
 
 /// Overwrites everything outside the spans.
-void poison(testing::Window& window, const PatchGeometry& g, int channels, std::uint8_t value) {
+void poison(fixtures::Window& window, const PatchGeometry& g, int channels, std::uint8_t value) {
   for (std::size_t r = 0; r < g.row_spans.size(); ++r) {
     std::uint8_t* row =
         window.bytes.data() + static_cast<std::int64_t>(r) * window.view.row_stride_bytes;
@@ -83,11 +83,11 @@ TEST(Window, PoisonOutsideTheSpansIsNeverSeen) {
         graph.locate(*params, context, {700.25 + double(index) / 7, 760.5}, {0.45, 0.52}, g);
         const std::string where = std::string(s.name) + " context " + std::to_string(context) +
                                   ", HR_TEST_SEED=" + std::to_string(index);
-        auto window = testing::cut(level().rgb, level().height, level().width, 3, g.window, 0);
+        auto window = fixtures::cut(level().rgb, level().height, level().width, 3, g.window, 0);
         const auto clean = gather(graph, *params, g, window);
         poison(window, g, 3, 0xFF);
         EXPECT_EQ(gather(graph, *params, g, window), clean) << where;
-        auto labels = testing::cut(level().label, level().height, level().width, 1, g.window, 0);
+        auto labels = fixtures::cut(level().label, level().height, level().width, 1, g.window, 0);
         const auto clean_labels = gather_labels(graph, *params, g, labels);
         poison(labels, g, 1, 0xFF);
         EXPECT_EQ(gather_labels(graph, *params, g, labels), clean_labels) << where;
@@ -112,7 +112,7 @@ TEST(Window, HoldsEveryTapAndLittleMore) {
       std::vector<std::uint8_t> touched(std::size_t(g.window.height * g.window.width));
       for (int y = 0; y < kPatch.height; ++y) {
         for (int x = 0; x < kPatch.width; ++x) {
-          const auto at = testing::position(*params, kPatch, 1, centre, mpp, y, x);
+          const auto at = fixtures::position(*params, kPatch, 1, centre, mpp, y, x);
           const auto iy = static_cast<std::int64_t>(std::floor(at[0] - 0.5)) - g.window.y0;
           const auto ix = static_cast<std::int64_t>(std::floor(at[1] - 0.5)) - g.window.x0;
           for (const auto& [r, c] :
@@ -151,10 +151,10 @@ TEST(Window, ARotatedPatchNearNoSlideEdgeHasNoPaddedPixel) {
     for (const int context : {1, 2}) {
       PatchGeometry g;
       graph.locate(*params, context, {600, 600}, {0.5, 0.5}, g);
-      const auto window = testing::cut(dark, 1200, 1200, 3, g.window, 255);
+      const auto window = fixtures::cut(dark, 1200, 1200, 3, g.window, 255);
       for (const float v : gather(graph, *params, g, window))
         ASSERT_FLOAT_EQ(v, 40.0f / 255) << index;
-      const auto labels = testing::cut(inside, 1200, 1200, 1, g.window, 255);
+      const auto labels = fixtures::cut(inside, 1200, 1200, 1, g.window, 255);
       for (const int v : gather_labels(graph, *params, g, labels)) ASSERT_EQ(v, 3) << index;
     }
   }
@@ -166,9 +166,9 @@ TEST(Window, OutsideTheLevelIsWhiteAndLabelledOutside) {
   PatchGeometry g;
   graph.locate(*params, 1, {10, 20}, {0.5, 0.5}, g);  // rows -10 … 29
   const std::vector<std::uint8_t> dark(100 * 100 * 3, 40), inside(100 * 100, 3);
-  const auto image = gather(graph, *params, g, testing::cut(dark, 100, 100, 3, g.window, 7));
+  const auto image = gather(graph, *params, g, fixtures::cut(dark, 100, 100, 3, g.window, 7));
   const auto labels =
-      gather_labels(graph, *params, g, testing::cut(inside, 100, 100, 1, g.window, 7));
+      gather_labels(graph, *params, g, fixtures::cut(inside, 100, 100, 1, g.window, 7));
   for (int y = 0; y < 40; ++y) {
     for (int x = 0; x < 40; ++x) {
       EXPECT_FLOAT_EQ(image[std::size_t(y * 40 + x)], y < 10 ? 1.0f : 40.0f / 255) << y;
@@ -185,9 +185,9 @@ TEST(Window, ContextsAreConcentricAndDeformedAsOne) {
     for (int y = 0; y < 48; ++y) {
       for (int x = 0; x < 48; ++x) {
         // Pixel (24 + y, 24 + x) of context 2 lies amid the four pixels (2y, 2x) … of context 1.
-        const auto far = testing::position(*params, patch, 2, {0, 0}, {0.5, 0.5}, 24 + y, 24 + x);
+        const auto far = fixtures::position(*params, patch, 2, {0, 0}, {0.5, 0.5}, 24 + y, 24 + x);
         const auto near =
-            testing::position(*params, patch, 1, {0, 0}, {0.5, 0.5}, 2 * y + 0.5, 2 * x + 0.5);
+            fixtures::position(*params, patch, 1, {0, 0}, {0.5, 0.5}, 2 * y + 0.5, 2 * x + 0.5);
         ASSERT_NEAR(far[0], near[0], 1e-9);
         ASSERT_NEAR(far[1], near[1], 1e-9);
       }
@@ -215,7 +215,7 @@ TEST(Window, PixelsOfContextTwoAreThoseOfContextOneSeenFromTwiceAsFar) {
     for (int i = 0; i < 2; ++i) {
       PatchGeometry g;
       graph.locate(*params, patch.context[std::size_t(i)], {250, 250}, {0.5, 0.5}, g);
-      out[i] = gather(graph, *params, g, testing::cut(ramp, 500, 500, 3, g.window, 255));
+      out[i] = gather(graph, *params, g, fixtures::cut(ramp, 500, 500, 3, g.window, 255));
     }
     for (int channel = 0; channel < 2; ++channel) {
       for (int y = 1; y < 47; ++y) {

@@ -8,7 +8,7 @@ namespace {
 
 using device::cuda::DeviceBuffer;
 using device::cuda::Stream;
-using device::cuda::testing::copied_to_device;
+using device::cuda::fixtures::copied_to_device;
 using test::Layout;
 using test::Request;
 

@@ -17,7 +17,7 @@ namespace {
 
 using device::cuda::DeviceBuffer;
 using device::cuda::Stream;
-namespace kinds = pixels::testing;
+namespace kinds = pixels::fixtures;
 using kinds::Jpeg;
 using test::Request;
 using test::Shape;

@@ -7,6 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/input_path.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
+#include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::handover {

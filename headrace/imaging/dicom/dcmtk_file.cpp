@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <mutex>
 #include <string_view>
 
@@ -16,7 +15,6 @@
 #include "headrace/core/utf8.hpp"
 #include "headrace/imaging/dicom/character_sets.hpp"
 #include "headrace/imaging/dicom/dicom_dictionary.hpp"
-#include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -83,19 +81,6 @@ std::optional<double> written_number(DcmElement& element, const DcmTagKey& tag,
 }
 
 }  // namespace
-
-bool looks_like_dicom(const std::string& path) {
-  const auto head = FileBytes(path).head(132);
-  if (head.size() == 132 && std::memcmp(head.data() + 128, "DICM", 4) == 0) return true;
-  if (head.size() < 8) return false;
-  const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(head[i]); };
-  const bool little =
-      (byte(0) == 2 || byte(0) == 8) && byte(1) == 0 && byte(2) <= 0x18 && byte(3) == 0;
-  // Explicit value representation, or a length that fits a first element of these groups.
-  const bool vr = byte(4) >= 'A' && byte(4) <= 'Z' && byte(5) >= 'A' && byte(5) <= 'Z';
-  const bool length = byte(5) == 0 && byte(6) == 0 && byte(7) == 0 && byte(4) <= 64;
-  return little && (vr || length);
-}
 
 void check(const OFCondition& condition, const std::string& path, const char* doing) {
   if (condition.good()) return;

@@ -16,10 +16,6 @@
 
 namespace headrace::imaging {
 
-/// Whether a file is DICOM by its first bytes: "DICM" at byte 128, or a data set of group 2 or 8
-/// without that.
-bool looks_like_dicom(const std::string& path);
-
 /// Parses a file up to its pixel data, or whole (large elements are then read when asked for).
 /// Errors: corrupt (names the file and DCMTK's reason), unsupported (transfer syntax).
 std::unique_ptr<DcmFileFormat> load_dicom(const std::string& path, bool with_pixels);

@@ -370,8 +370,6 @@ void read_facts(DcmDataset& dataset, FileHeader& header) {
 
 }  // namespace
 
-bool has_dicom_start(const std::string& path) { return looks_like_dicom(path); }
-
 FileHeader read_file_header(const std::string& path) {
   const auto file = load_dicom(path, false);
   FileHeader header;

@@ -42,7 +42,6 @@ struct FileHeader {
       pictures;  ///< one for each frame; none when the object is not a picture in space
 };
 
-bool has_dicom_start(const std::string& path);
 /// Errors: malformed, unsupported; each names the file and no identifier.
 FileHeader read_file_header(const std::string& path);
 

@@ -12,6 +12,7 @@
 #include "headrace/imaging/dicom/join_series.hpp"
 #include "headrace/imaging/dicom/sort_series.hpp"
 #include "headrace/imaging/dicom/stack_up.hpp"
+#include "headrace/imaging/file_kind.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -56,7 +57,7 @@ struct Read {
 Read read_one(const std::string& path) {
   Read read;
   read.path = path;
-  read.dicom = has_dicom_start(path);
+  read.dicom = looks_like_dicom(path);
   if (!read.dicom) {
     read.content = plain_content(path);
     return read;

@@ -8,6 +8,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
+#include "headrace/imaging/file_kind.hpp"
 
 namespace headrace::imaging {
 namespace {

@@ -8,7 +8,7 @@
 #include "headrace/core/json_fault.hpp"
 #include "headrace/core/option_choice.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/imaging/dicom/file_headers.hpp"
+#include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/volume/resample_volume.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
 #include "headrace/ingest/labels/label_plan.hpp"
@@ -275,7 +275,7 @@ class VolumeLabelPlanner {
   void take_folder() {
     VolumeFiles files = volume_files(options_.annotations);
     std::erase_if(files.others,
-                  [](const std::string& file) { return !imaging::has_dicom_start(file); });
+                  [](const std::string& file) { return !imaging::looks_like_dicom(file); });
     std::string key = "no DICOM, so no key";
     if (!files.others.empty()) key = SiteKey(options_.key, options_.store).key();
     const imaging::Pseudonymizer pseudonym(key);

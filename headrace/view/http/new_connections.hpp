@@ -22,7 +22,7 @@ class NewConnections {
   void opened(int socket);
   /// It may ask: it is no longer looked after.
   void admitted(int socket);
-  /// To be called before the socket is closed, lest its number be another one's.
+  /// To be called before the socket is closed: its number may then be another one's.
   void closed(int socket);
 
  private:
