@@ -12,11 +12,11 @@ endfunction()
 
 # Files with different values of the source property HR_UNITY_PART go into different groups.
 function(_headrace_group target)
-  find_package(Python COMPONENTS Interpreter QUIET)
+  find_program(HR_PYTHON3 python3)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "^[^$]*\\.cpp$")
   list(LENGTH sources count)
-  if(NOT Python_Interpreter_FOUND OR count LESS 2)
+  if(NOT HR_PYTHON3 OR count LESS 2)
     return()
   endif()
   set(files "")
@@ -24,13 +24,14 @@ function(_headrace_group target)
   foreach(source IN LISTS sources)
     cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE file)
     cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${file} generated)
-    if(NOT generated AND NOT file MATCHES "/(no_)?cuda/")  # tests link others in their place
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE place)
+    if(NOT generated AND NOT place MATCHES "/(no_)?cuda/")  # tests link others in their place
       list(APPEND files ${file})
       get_source_file_property(part ${file} HR_UNITY_PART)
       list(APPEND parted ${part}:${file})
     endif()
   endforeach()
-  execute_process(COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py ${HR_UNITY_LARGEST} ${PROJECT_SOURCE_DIR} ${parted}
+  execute_process(COMMAND ${HR_PYTHON3} -B ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py ${HR_UNITY_LARGEST} ${PROJECT_SOURCE_DIR} ${parted}
                   OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" groups "${groups}")
   foreach(file group IN ZIP_LISTS files groups)

@@ -25,9 +25,11 @@ def declared(statement):
         return {alias[1]}
     if statement.startswith(("using", "friend", "static_assert", "extern template")):
         return set()
-    names = {name for name in TYPE.findall(statement)}
-    names |= set(re.findall(r"(?<![:\w])(\w+)\s*(?:\(|=(?!=)|\[(?!\[)|\{|,|;|$)", statement))
-    return {name for name in names if not MACRO.match(name) and not name[0].isdigit()}
+    types = set(TYPE.findall(statement))
+    if types and "(" not in statement:
+        return types
+    names = set(re.findall(r"(?<![:\w])(\w+)\s*(?:\(|=(?!=)|\[(?!\[)|\{|,|;|$)", statement))
+    return types | {name for name in names if not MACRO.match(name) and not name[0].isdigit()}
 
 
 def own_names(text):

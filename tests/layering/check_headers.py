@@ -1,8 +1,10 @@
 """Every public header must compile alone, with the flags that its layer's sources are compiled with.
 
-A source whose first line of code includes a header has shown that by being built; the headers that no source begins with are
-compiled here. Usage: check_headers.py ROOT BUILD      BUILD holds compile_commands.json; exit code 1 if a header does not.
+A source whose first line of code includes a header has shown that by being built alone; the other headers are compiled here, several in one unit
+where none uses a name of a header that it does not include. Usage: check_headers.py ROOT BUILD      BUILD holds compile_commands.json; exit code 1
+if a header does not.
 """
+import functools
 import json
 import os
 import re
@@ -13,6 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from check_layers import files_of, layer_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "cmake"))
+import unity_groups
 
 
 def built_sources(root, build):
@@ -25,19 +30,24 @@ def built_sources(root, build):
             yield str(path.relative_to(root)), words, Path(entry["directory"]) / words[words.index("-o") + 1]
 
 
+def layer_built(name):
+    """The layer that a source belongs to, or the sources of a group that the build made (cmake/HeadraceUnity.cmake)."""
+    group = re.search(r"/CMakeFiles/headrace_(\w+)\.dir/Unity/", name)
+    return {"program": "cli"}.get(group[1], group[1]) if group else layer_of(name)
+
+
 def flags_by_layer(sources):
-    """Include paths, definitions and the compiler of one source file of each layer; '' serves layers without any."""
+    """The compiler and all its flags, the precompiled headers too, of one source of each layer; '' serves layers without any."""
     flags = {}
     for name, words, _ in sources:
-        kept, i = [words[0]], 1
+        kept, i = [], 0
         while i < len(words):
-            if words[i] in ("-isystem", "-idirafter", "-I"):
-                kept += words[i:i + 2]
+            if words[i] in ("-o", "-MF", "-MT", "-MQ"):
                 i += 1
-            elif re.match(r"-(I|D|isystem|std=)", words[i]):
+            elif words[i] not in ("-c", "-MD", "-MMD") and not words[i].endswith((".cpp", ".cxx")):
                 kept.append(words[i])
             i += 1
-        flags.setdefault(layer_of(name), kept)
+        flags.setdefault(layer_built(name), kept)
     flags.setdefault("", flags.get("core") or next(iter(flags.values())))
     return flags
 
@@ -60,11 +70,55 @@ def shown_by_build(root, sources):
     return shown
 
 
-def compile_alone(root, header, flags):
+@functools.cache
+def text_of(path):
+    return path.read_text()
+
+
+@functools.cache
+def names_of(path):
+    """Names that a header declares, and those that it uses without declaring them."""
+    declared = unity_groups.own_names(text_of(path))[1]
+    return declared, unity_groups.used_names(text_of(path)) - declared
+
+
+@functools.cache
+def closure(root, header):
+    """A header and all headers of this project that it includes, directly or not."""
+    found, waiting = set(), [header]
+    while waiting:
+        one = waiting.pop()
+        if one in found or not (root / one).is_file():
+            continue
+        found.add(one)
+        waiting += re.findall(r'^ *#include "([^"]+)"', text_of(root / one), re.MULTILINE)
+    return frozenset(found)
+
+
+def units_of(root, headers, largest=16):
+    """Lists of headers that are compiled together: each finds only names of what it includes itself, as if it were alone."""
+    units = []
+    for header in sorted(headers, key=lambda h: (layer_of(h), len(closure(root, h)), h)):
+        own = closure(root, header)
+        for unit, seen in units:
+            others = set().union(*(names_of(root / h)[0] for h in seen - own))
+            if len(unit) < largest and layer_of(unit[0]) == layer_of(header) and not names_of(root / header)[1] & others:
+                unit.append(header)
+                seen |= own
+                break
+        else:
+            units.append(([header], set(own)))
+    return [unit for unit, _ in units]
+
+
+def compile_together(root, headers, flags):
+    """What the compiler says of these headers, of each alone where it says anything of them together."""
     command = [*flags, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-x", "c++", "-"]
-    text = f'#include "{header}"\n#include "{header}"\n'
+    text = "".join(f'#include "{header}"\n#include "{header}"\n' for header in headers)
     done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=root)
-    return (header, done.stderr) if done.returncode else None
+    if not done.returncode:
+        return []
+    return [(headers[0], done.stderr)] if len(headers) == 1 else [f for h in headers for f in compile_together(root, [h], flags)]
 
 
 def main():
@@ -76,11 +130,12 @@ def main():
     shown = shown_by_build(root, sources)
     failed = [(h, "it lacks #pragma once") for h in built if not re.search(r"^#pragma once$", (root / h).read_text(), re.MULTILINE)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        alone = pool.map(lambda h: compile_alone(root, h, flags.get(layer_of(h), flags[""])), [h for h in built if h not in shown])
-        failed += [f for f in alone if f]
+        units = units_of(root, [h for h in built if h not in shown])
+        failed += [f for said in pool.map(lambda u: compile_together(root, u, flags.get(layer_of(u[0]), flags[""])), units) for f in said]
     for header, text in failed:
         print(f"{header} does not compile alone:\n{text}")
-    print(f"{len(built) - len({h for h, _ in failed})} of {len(built)} headers compile alone, {len(shown & set(built))} of them as the build shows")
+    print(f"{len(built) - len({h for h, _ in failed})} of {len(built)} headers compile alone, {len(shown & set(built))} of them as the build shows, "
+          f"the others in {len(units)} units")
     return 1 if failed or not built else 0
 
 
