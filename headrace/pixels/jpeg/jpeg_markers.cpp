@@ -105,8 +105,12 @@ void append_jpeg_scans(std::span<const std::byte> scans, std::vector<std::byte>&
       const auto goes_on = [&](unsigned next) {
         return next == 0 || next == 0xFF || (next >= 0xD0 && next <= 0xD7);
       };
-      while (at < scans.size() && (byte_at(scans, at) != 0xFF || at + 1 == scans.size() ||
-                                   goes_on(byte_at(scans, at + 1)))) {
+      while (at < scans.size()) {
+        const auto* found =
+            static_cast<const std::byte*>(std::memchr(scans.data() + at, 0xFF, scans.size() - at));
+        at = found == nullptr ? scans.size() : static_cast<std::size_t>(found - scans.data());
+        if (at + 1 >= scans.size()) at = scans.size();
+        if (at == scans.size() || !goes_on(byte_at(scans, at + 1))) break;
         ++at;
       }
       append(out, scans.subspan(segment.size(), at - segment.size()));
