@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/input_path.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/storage/local_store.hpp"
 
@@ -61,7 +62,10 @@ std::uint64_t add_mirax_folder(Sha256& sha, const fs::path& file) {
 
 SourceStamp stamp(const fs::path& path, const Pieces& pieces) {
   const std::string file = path.string();
-  if (!fs::is_regular_file(path)) fail(ErrorCode::not_found, "{}: there is no such file", file);
+  const InputKind kind = input_kind(file);
+  if (kind == InputKind::neither) fail(ErrorCode::not_found, "{}", no_input(file));
+  if (kind == InputKind::folder)
+    fail(ErrorCode::not_found, "{}: is a folder, expected a file", file);
   const LocalStore folder(path.has_parent_path() ? path.parent_path() : fs::path("."), 1);
   const auto object = folder.open(path.filename().string());
   if (!object) fail(ErrorCode::io, "{}: can't be opened for reading", file);

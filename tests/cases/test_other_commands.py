@@ -14,6 +14,7 @@ from driving import PROGRAM
 from test_cases import CASES, function_named
 
 IMAGES_ONLY = ("--labels", "--annotations", "--classes", "--coding", "--objects", "--structure-set", "--lesion-classes", "--class-sets")
+NOT_OF_PREDICT = ("--table", "--columns", "--on-error")
 LATER = ("--classes", "--coding", "--objects", "--structure-set", "--accept", "--table", "--columns")
 FLAGS = ("--json", "--number-images", "--join-series", "--shared-frame")
 OF_PREDICT = ("--mpp", "--irregular", "--rescale", "--acquisition", "--join-series", "--accept")
@@ -150,7 +151,11 @@ def test_predict_refuses_what_ingest_refuses(folder, tmp_path, request):
     function_named("makers", case["make"])(places["in"], **case.get("arguments", {}))
     words = [word.format(**places) for word in step["run"]]
     inputs, options = parts(words)
-    bare = {name: values for name, values in options.items() if name not in IMAGES_ONLY and name != "--json"}
+    if Path(folder).name == "odd-mask-beside":
+        pytest.skip("its mask is refused, and predict looks for none")
+    if "--channels" in options:
+        pytest.skip("the channels are those of the run, which has one")
+    bare = {name: values for name, values in options.items() if name not in (*IMAGES_ONLY, *NOT_OF_PREDICT, "--json")}
     code, alone = program(*words[:2], *inputs, *given(bare, bare))
     if code != step["exit"] or not all(text in alone for text in step.get("says", [])):
         pytest.skip("its labels or its table are refused, not its image")
