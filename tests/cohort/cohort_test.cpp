@@ -165,7 +165,8 @@ TEST(Cohort, CellsCountTheLabelsPixels) {
   EXPECT_EQ(cells.cell_size_px, 128);
   std::vector<std::uint64_t> expected(3), found(3);
   for (std::int64_t y = 0; y < spec.height; ++y) {
-    for (std::int64_t x = 0; x < spec.width; ++x) ++expected[fixtures::fixture_label(spec, 0, y, x)];
+    for (std::int64_t x = 0; x < spec.width; ++x)
+      ++expected[fixtures::fixture_label(spec, 0, y, x)];
   }
   for (std::size_t k = 0; k < cells.cell_y.size(); ++k) {
     for (std::size_t c = 0; c < 3; ++c) found[c] += cells.class_px[c][k];

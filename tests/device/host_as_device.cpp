@@ -38,7 +38,7 @@ struct Machine {
   std::vector<Gpu> gpus = std::vector<Gpu>(4);
   bool pools = true;
   Allocations counts;
-  std::size_t copied = 0;  ///< to devices
+  std::size_t copied = 0;                  ///< to devices
   std::map<const std::byte*, Area> areas;  ///< of device memory
 };
 
@@ -138,7 +138,7 @@ std::size_t copied_to_device() {
   return machine().copied;
 }
 
-}  // namespace testing
+}  // namespace fixtures
 
 using fixtures::check_place;
 using fixtures::current_gpu;

@@ -20,11 +20,11 @@
 namespace headrace::loader {
 namespace {
 
-using storage::GpuDirect;
 using fixtures::kSlides;
 using fixtures::kVolumes;
 using fixtures::StoreSpec;
 using fixtures::VolumeSpec;
+using storage::GpuDirect;
 using zarr::DecodeOn;
 
 /// What a loader gave until its end or its error.

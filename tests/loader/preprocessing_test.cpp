@@ -93,7 +93,7 @@ TEST(Preprocessing, KnowsImagesThatTrainingEnlarged) {
 TEST(Preprocessing, ScannersAreFittedOnTheTrainingSplitAlone) {
   const TemporaryFolder folder;
   fixtures::write_store(folder.path("c.zarr"),
-                       {});  // slide-000 of east and -001 of west train, -002 does not
+                        {});  // slide-000 of east and -001 of west train, -002 does not
   const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const auto fitted = Preprocessing::fit(*cohort, slides(folder.path("c.zarr")));
   ASSERT_EQ(fitted.scanners.size(), 2u);

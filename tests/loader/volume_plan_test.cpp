@@ -98,8 +98,8 @@ TEST_F(VolumePlanTest, TheRestLiesInTheBodyButForTheStatedPartOfPlainBackground)
                           spec_.shape_zyx[axis] - 1);
         };
         found |= fixtures::fixture_hu(spec_, static_cast<int>(site.image),
-                                     static_cast<std::int64_t>(at[0]), along(1, k / 4),
-                                     along(2, k % 4)) > -500;
+                                      static_cast<std::int64_t>(at[0]), along(1, k / 4),
+                                      along(2, k % 4)) > -500;
       }
       ++body[found ? 1 : 0];
     }
@@ -166,11 +166,11 @@ TEST_F(VolumePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
     return count;
   };
   fixtures::expect_fits({{0, 0.25}, {1, 0.25}, {3, 0.25}, {4, 0.25}}, images_of("balance: image"),
-                       "image balance");
+                        "image balance");
   // Cohorts in turn: images 0 and 4 are east, 1 and 3 west.
   fixtures::expect_fits({{0, 0.375}, {4, 0.375}, {1, 0.125}, {3, 0.125}},
-                       images_of("balance: image, cohort_weights: {east: 3, west: 1}"),
-                       "cohort weights");
+                        images_of("balance: image, cohort_weights: {east: 3, west: 1}"),
+                        "cohort weights");
 }
 
 TEST_F(VolumePlanTest, ASiteIsAFunctionOfSeedEpochAndIndexAlone) {

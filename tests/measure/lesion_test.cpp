@@ -15,12 +15,12 @@
 namespace headrace::measure {
 namespace {
 
-using pixels::Components;
-using pixels::find_components;
-using pixels::Neighbours;
 using fixtures::Lcg;
 using fixtures::mask_of;
 using fixtures::Shape;
+using pixels::Components;
+using pixels::find_components;
+using pixels::Neighbours;
 
 constexpr Shape kShape{4, 6, 40};
 

@@ -24,7 +24,7 @@ constexpr int kEdge = 96;
 
 Jpeg jpeg_of(J_COLOR_SPACE stored, bool progressive = false) {
   return fixtures::written_jpeg(fixtures::colourful(kEdge, kEdge, stored == JCS_GRAYSCALE ? 1 : 3),
-                               kEdge, kEdge, stored, progressive);
+                                kEdge, kEdge, stored, progressive);
 }
 
 /// An Adobe marker of this transform behind SOI.
@@ -199,7 +199,7 @@ TEST(JpegData, IsSoundWhereLibjpegFindsNothing) {
     std::mt19937 generator(5);  // codes of all lengths
     for (std::size_t i = 0; i < pixels.size() / 2; ++i) pixels[i] ^= generator() & 127;
     const Jpeg good = fixtures::written_jpeg(pixels, kind.height, kind.width, kind.stored, false,
-                                            kind.restart_rows, kind.sampling);
+                                             kind.restart_rows, kind.sampling);
     const JpegShape shape{kind.height, kind.width, components};
     const auto decodes = [&](const Jpeg& jpeg) {
       std::vector<std::byte> out(pixels.size());

@@ -56,8 +56,8 @@ std::vector<float> values_of(std::size_t classes, std::uint32_t seed) {
 
 at::Tensor tensor_of(const std::vector<float>& values, std::size_t classes) {
   return fixtures::tensor_there<float>(values).view({static_cast<std::int64_t>(kSlices),
-                                                    static_cast<std::int64_t>(classes),
-                                                    static_cast<std::int64_t>(kPixels)});
+                                                     static_cast<std::int64_t>(classes),
+                                                     static_cast<std::int64_t>(kPixels)});
 }
 
 TEST(VoxelScores, ByHand) {

@@ -15,7 +15,8 @@ namespace {
 using Splits = std::vector<std::string>;
 
 /// The figures of a run on its own store, then on the same images with other splits.
-void expect_same_everywhere(const fixtures::TemporaryFolder& folder, const config::RunConfig& config,
+void expect_same_everywhere(const fixtures::TemporaryFolder& folder,
+                            const config::RunConfig& config,
                             const std::function<void(const std::string&, const Splits&)>& write) {
   const std::string run = folder.path("run");
   write(config.data.store, {"train", "train", "val"});

@@ -38,7 +38,8 @@ Shared evaluated_by(int processes, const config::RunConfig& config,
 
 /// Figures and pictures.
 void expect_same(const Evaluation& found, const Evaluation& wanted) {
-  EXPECT_EQ(fixtures::without_times(found.json).dump(), fixtures::without_times(wanted.json).dump());
+  EXPECT_EQ(fixtures::without_times(found.json).dump(),
+            fixtures::without_times(wanted.json).dump());
   ASSERT_EQ(found.montage.size(), wanted.montage.size());
   for (std::size_t i = 0; i < wanted.montage.size(); ++i) {
     EXPECT_EQ(found.montage[i].tile_zyx, wanted.montage[i].tile_zyx);

@@ -30,7 +30,8 @@ std::map<std::string, std::string> options_in(const std::string& cell) {
   return options;
 }
 
-void expect_documented(const headrace::fixtures::Table& table, const std::vector<OperationFacts>& operations) {
+void expect_documented(const headrace::fixtures::Table& table,
+                       const std::vector<OperationFacts>& operations) {
   std::set<std::string> documented;
   for (const auto& cells : table) {
     const auto names = headrace::fixtures::quoted(cells.at(0));
