@@ -289,6 +289,8 @@ def test_forks_at_any_moment_make_their_own(slides):
                                  "import threading; threading.Thread(target=list, args=(batches,), daemon=True).start()"])
 @pytest.mark.parametrize("kind", ["numpy", "torch", "dlpack"])
 def test_the_interpreter_ends_with_batches_alive(slides, kind, end):
+    if kind == "torch":  # at the interpreter's end torch aborts where a daemon thread frees any tensor, a list of torch.empty too: free none
+        end = end.replace("target=list", "target=kept.extend")
     done = subprocess.run([sys.executable, "-c", f"""
 import sys, headrace
 loader = headrace.Loader(sys.argv[1], as_="{kind}", count=100000)
