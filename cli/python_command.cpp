@@ -13,6 +13,7 @@
 
 #include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -38,8 +39,7 @@ struct Package {
 };
 
 bool holds_module(const fs::path& package) {
-  std::error_code none;
-  for (const auto& file : fs::directory_iterator(package, none)) {
+  for (const auto& file : list_folder_if_there(package)) {
     if (file.path().filename().string().rfind("_core.", 0) == 0 && file.path().extension() == ".so")
       return true;
   }

@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/storage/lock_file.hpp"
 
@@ -64,7 +65,7 @@ class Scratch {
   static constexpr const char* kLock = ".lock";
 
   void empty_but_lock(std::error_code& error) const {
-    for (const auto& entry : fs::directory_iterator(path_, error)) {
+    for (const auto& entry : list_folder_if_there(path_)) {
       if (entry.path().filename() == kLock) continue;
       std::error_code one;
       fs::remove_all(entry.path(), one);
@@ -75,7 +76,7 @@ class Scratch {
   }
 
   fs::path path_;
-  storage::posix::Descriptor lock_;
+  posix::Descriptor lock_;
 };
 
 /// While it lives, the signals that end a program go on to the child. One that was ignored, as

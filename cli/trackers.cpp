@@ -7,16 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/read_file.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -71,8 +73,8 @@ constexpr int kLookMs = 1000;  // between two looks at whether a follower has en
 /// `begins`: where its lines do in the log.
 std::string last_words(const std::string& log, std::uintmax_t begins, int status) {
   constexpr std::string_view kOwn = "headrace: ";
-  std::ifstream file(log);
-  file.seekg(static_cast<std::streamoff>(begins));
+  const std::string all = read_file_if_there(log);
+  std::istringstream file(all.substr(std::min<std::size_t>(begins, all.size())));
   std::string found;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with(kOwn)) found = line.substr(kOwn.size());
@@ -101,7 +103,7 @@ class SignalsBlocked {
 }  // namespace
 
 Trackers::~Trackers() {
-  alive_ = storage::posix::Descriptor();
+  alive_ = posix::Descriptor();
   if (watch_.joinable()) watch_.join();
 }
 
@@ -116,8 +118,8 @@ void Trackers::start_all(bool group) {
                  error ? error.message() : std::strerror(errno), run_);
     return;
   }
-  end_of_pipe_ = storage::posix::Descriptor(ends[0]);
-  alive_ = storage::posix::Descriptor(ends[1]);
+  end_of_pipe_ = posix::Descriptor(ends[0]);
+  alive_ = posix::Descriptor(ends[1]);
   const Json entries = config_.tracking_json();
   for (std::size_t i = 0; i < config_.tracking.size(); ++i) {
     if (!group || config_.tracking[i].to == config::TrackerKind::mlflow)

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "headrace/config/run_config.hpp"
-#include "headrace/storage/posix.hpp"
+#include "headrace/core/posix.hpp"
 
 namespace headrace::cli {
 
@@ -49,9 +49,9 @@ class Trackers {
   const config::RunConfig& config_;
   std::string run_;
   bool started_ = false;
-  std::vector<Follower> running_;           ///< once watch_ has begun, its own
-  storage::posix::Descriptor end_of_pipe_;  ///< tells watch_ of the end, as it does the followers
-  storage::posix::Descriptor alive_;        ///< closed when this process ends, in whatever way
+  std::vector<Follower> running_;  ///< once watch_ has begun, its own
+  posix::Descriptor end_of_pipe_;  ///< tells watch_ of the end, as it does the followers
+  posix::Descriptor alive_;        ///< closed when this process ends, in whatever way
   std::thread watch_;
 };
 

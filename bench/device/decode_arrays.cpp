@@ -10,7 +10,6 @@
 #include "headrace/imaging/tiff/jpeg_splice.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
-#include "headrace/imaging/whole_file.hpp"
 #include "headrace/storage/open_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
 #include "headrace/zarr/defaults.hpp"
@@ -189,8 +188,8 @@ DecodeCase jpeg_case(const DecodeData& data, std::int64_t edge, ThreadPool& pool
 
 DecodeCase aperio_case(const DecodeData& data) {
   constexpr std::size_t kTiles = 256, kColumns = 16;
-  const imaging::FileBytes file(data.samples + "/slides/CMU-1-Small-Region.svs");
-  const auto slide = imaging::read_first_tiff_directory(file);
+  const auto file = storage::open_input(data.samples + "/slides/CMU-1-Small-Region.svs");
+  const auto slide = imaging::read_first_tiff_directory(*file);
   const std::int64_t edge = slide.tile_width;
   zarr::ArrayMetadata metadata;
   metadata.shape = {3, static_cast<std::int64_t>(kTiles / kColumns) * edge,

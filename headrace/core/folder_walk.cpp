@@ -11,6 +11,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::vector<fs::directory_entry> entries_of(const fs::path& folder, std::error_code& error) {
+  std::vector<fs::directory_entry> entries;
+  for (auto it = fs::directory_iterator(folder, error); !error && it != fs::end(it);
+       it.increment(error)) {
+    entries.push_back(*it);
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+[[noreturn]] void refuse_unread(const fs::path& folder, const std::error_code& error) {
+  fail(ErrorCode::io, "{}: the folder can't be read ({})", folder.string(), error.message());
+}
+
 class Walk {
  public:
   Walk(const fs::path& root, const std::function<void(const fs::directory_entry&)>& visit,
@@ -21,17 +35,11 @@ class Walk {
     std::error_code error;
     if (!seen_.insert(fs::canonical(folder, error)).second)
       return;  // a loop, or seen by another link
-    std::vector<fs::directory_entry> entries;
-    for (auto it = fs::directory_iterator(folder, error); !error && it != fs::end(it);
-         it.increment(error)) {
-      entries.push_back(*it);
-    }
-    if (error)
-      fail(ErrorCode::io, "{}: the folder can't be read ({})", root_.string(), error.message());
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    std::vector<fs::directory_entry> entries = entries_of(folder, error);
+    if (error) refuse_unread(root_, error);
+    std::stable_partition(entries.begin(), entries.end(), [](const auto& entry) {
       std::error_code ignored;
-      const bool link_a = a.is_symlink(ignored), link_b = b.is_symlink(ignored);
-      return link_a != link_b ? link_b : a.path() < b.path();
+      return !entry.is_symlink(ignored);
     });
     for (const auto& entry : entries) {
       std::error_code ignored;
@@ -51,6 +59,20 @@ class Walk {
 };
 
 }  // namespace
+
+std::vector<fs::directory_entry> list_folder(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::directory_entry> entries = entries_of(folder, error);
+  if (error) refuse_unread(folder, error);
+  return entries;
+}
+
+std::vector<fs::directory_entry> list_folder_if_there(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::directory_entry> entries = entries_of(folder, error);
+  if (error) entries.clear();
+  return entries;
+}
 
 void walk_folder(const fs::path& folder,
                  const std::function<void(const fs::directory_entry&)>& visit,

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
+
+#include "headrace/core/read_file.hpp"
 
 namespace headrace {
 
@@ -13,7 +15,8 @@ double machine_memory_bytes() {
   for (const char* file :
        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     double limit = 0;
-    if (std::ifstream(file) >> limit && limit > 0) present = std::min(present, limit);
+    if (std::istringstream(read_file_if_there(file)) >> limit && limit > 0)
+      present = std::min(present, limit);
   }
   return present;
 }

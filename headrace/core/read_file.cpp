@@ -1,10 +1,8 @@
 #include "headrace/core/read_file.hpp"
 
-#include <unistd.h>
-
-#include <array>
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <span>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/regular_file.hpp"
@@ -12,21 +10,33 @@
 namespace headrace {
 
 std::string read_file(const std::filesystem::path& path, std::uint64_t most_bytes) {
+  constexpr std::size_t kPiece = 65536;
   const RegularFile file(path.string());
   std::string bytes;
-  std::array<char, 65536> piece;
-  while (file.size() <= most_bytes && bytes.size() <= most_bytes) {  // it may grow meanwhile
-    const ssize_t got = ::read(file.descriptor(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
+  // Files of /proc have no size, and any may grow meanwhile.
+  while (file.size() <= most_bytes && bytes.size() <= most_bytes) {
+    const std::size_t before = bytes.size();
+    bytes.resize(std::max<std::size_t>(before + kPiece, file.size() + 1));
+    const std::int64_t got = posix::read_at(
+        file.descriptor(), before, std::as_writable_bytes(std::span(bytes).subspan(before)));
     if (got < 0) {
       fail(ErrorCode::io, "{}: the file can't be read to its end: {}", path.string(),
-           std::strerror(errno));
+           posix::describe_errno(errno));
     }
-    if (got == 0) return bytes;
-    bytes.append(piece.data(), static_cast<std::size_t>(got));
+    const bool ended = before + static_cast<std::size_t>(got) < bytes.size();
+    bytes.resize(before + static_cast<std::size_t>(got));
+    if (ended && bytes.size() <= most_bytes) return bytes;
   }
   fail(ErrorCode::malformed, "{}: more than {} bytes, expected fewer in a file of its kind",
        path.string(), most_bytes);
+}
+
+std::string read_file_if_there(const std::filesystem::path& path) {
+  try {
+    return read_file(path);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace headrace

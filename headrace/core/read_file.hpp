@@ -16,4 +16,8 @@ inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 /// are read).
 std::string read_file(const std::filesystem::path& path, std::uint64_t most_bytes = kMostFileBytes);
 
+/// The same of a file that the system has or has not, such as those of /proc; empty where it can't be
+/// read.
+std::string read_file_if_there(const std::filesystem::path& path);
+
 }  // namespace headrace

@@ -1,12 +1,8 @@
 #include "headrace/core/regular_file.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <utility>
 
 #include "headrace/core/error.hpp"
 
@@ -18,7 +14,7 @@ namespace fs = std::filesystem;
 [[noreturn]] void refuse_to_open(const std::string& path, int error) {
   std::error_code ignored;
   if (error != ENOENT && error != ENOTDIR) {
-    fail(ErrorCode::io, "{}: cannot be opened: {}", path, std::strerror(error));
+    fail(ErrorCode::io, "{}: cannot be opened: {}", path, posix::describe_errno(error));
   }
   if (fs::is_symlink(fs::symlink_status(path, ignored))) {
     fail(ErrorCode::not_found, "{}: there is no such file: it is a link to {}, which is not there",
@@ -29,32 +25,23 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-RegularFile::RegularFile(const std::string& path) {
-  do {
-    // Without O_NONBLOCK the call waits until someone writes into a FIFO.
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  } while (descriptor_ < 0 && errno == EINTR);
+RegularFile::RegularFile(const std::string& path)
+    : file_(posix::open_file(path, O_RDONLY | O_NOCTTY)) {
   struct stat info {};
-  if (descriptor_ < 0) {
+  if (!file_.valid()) {
     const int error = errno;
-    if (::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) refuse_to_open(path, error);
-  } else if (::fstat(descriptor_, &info) == 0 && S_ISREG(info.st_mode)) {
+    if (posix::calls().stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode))
+      refuse_to_open(path, error);
+  } else if (posix::calls().fstat(file_.get(), &info) != 0) {
+    refuse_to_open(path, errno);
+  } else if (S_ISREG(info.st_mode)) {
     size_ = static_cast<std::uint64_t>(info.st_size);
     return;
-  } else {
-    ::close(std::exchange(descriptor_, -1));
   }
   std::error_code ignored;
   fail(ErrorCode::io, "{}: is not a regular file but {}", path,
        kind_of_path(fs::status(path, ignored)));
 }
-
-RegularFile::~RegularFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-RegularFile::RegularFile(RegularFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
 
 std::string_view kind_of_path(const fs::file_status& status) {
   switch (status.type()) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "headrace/core/posix.hpp"
+
 namespace headrace {
 
 /// An open file of bytes that lie on a disk. Opening it never waits for anyone: a FIFO, a socket and a
@@ -14,15 +16,12 @@ class RegularFile {
   /// Errors: not_found (nothing there, also behind a link), io (no regular file, no permission); each
   /// names the path and what it is.
   explicit RegularFile(const std::string& path);
-  ~RegularFile();
-  RegularFile(RegularFile&& other) noexcept;
-  RegularFile& operator=(RegularFile&&) = delete;
 
-  int descriptor() const noexcept { return descriptor_; }
+  int descriptor() const noexcept { return file_.get(); }
   std::uint64_t size() const noexcept { return size_; }  ///< when it was opened
 
  private:
-  int descriptor_ = -1;
+  posix::Descriptor file_;
   std::uint64_t size_ = 0;
 };
 

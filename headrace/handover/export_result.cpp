@@ -5,6 +5,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/handover/dicom/export_dicom.hpp"
 #include "headrace/handover/dicom/series_files.hpp"
@@ -16,7 +17,6 @@
 #include "headrace/handover/volume/volume_export.hpp"
 #include "headrace/pixels/palette.hpp"
 #include "headrace/storage/place.hpp"
-#include "headrace/storage/posix.hpp"
 
 namespace headrace::handover {
 namespace {
@@ -149,7 +149,7 @@ Files export_volume(const result::ImageResult& result, ExportFormat format, cons
 }
 
 void make_folder(const std::string& folder) {
-  if (storage::posix::make_folders(folder) != 0)
+  if (posix::make_folders(folder) != 0)
     fail(ErrorCode::io, "{}: can't be made; name another folder ({})", folder, Option{"out"});
 }
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -18,7 +18,7 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view magic) {
 
 FileKind file_kind(const std::string& path) {
   using namespace std::string_view_literals;
-  const auto head = FileBytes(path).head(8);
+  const auto head = storage::open_input(path)->head(8);
   if (starts_with(head, "\x89PNG\r\n\x1a\n"sv)) return FileKind::png;
   if (starts_with(head, "\xff\xd8\xff"sv)) return FileKind::jpeg;
   for (const auto magic : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv}) {
@@ -29,13 +29,13 @@ FileKind file_kind(const std::string& path) {
 
 bool is_dicom_file(const std::string& path) {
   constexpr std::size_t kPreamble = 128;
-  const auto head = FileBytes(path).head(kPreamble + 4);
+  const auto head = storage::open_input(path)->head(kPreamble + 4);
   return head.size() == kPreamble + 4 && starts_with(std::span(head).subspan(kPreamble), "DICM");
 }
 
 bool looks_like_dicom(const std::string& path) {
   if (is_dicom_file(path)) return true;
-  const auto head = FileBytes(path).head(8);
+  const auto head = storage::open_input(path)->head(8);
   if (head.size() < 8) return false;
   const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(head[i]); };
   const bool little =
@@ -47,7 +47,7 @@ bool looks_like_dicom(const std::string& path) {
 }
 
 std::string describe_head(const std::string& path) {
-  const auto head = FileBytes(path).head(16);
+  const auto head = storage::open_input(path)->head(16);
   if (head.empty()) return "nothing, the file is empty";
   const auto printable = [](std::byte b) {
     return (b >= std::byte{32} && b < std::byte{127}) || b == std::byte{10} || b == std::byte{13} ||

@@ -9,10 +9,10 @@
 #include "headrace/imaging/slide/label_reader.hpp"
 #include "headrace/imaging/tiff/tiff_colours.hpp"
 #include "headrace/imaging/tiff/tiff_picture.hpp"
-#include "headrace/imaging/whole_file.hpp"
 #include "headrace/pixels/jpeg/jpeg_app_data.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 #include "headrace/storage/atomic_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -21,21 +21,22 @@ pixels::Image8 decode_tiff(const std::string& path) {
   const auto tiff = open_tiff_picture(path);
   if (tiff->why_not_rgb()) fail(ErrorCode::unsupported, "{}: {}", path, *tiff->why_not_rgb());
   const auto& info = tiff->info();
-  check_whole_image(path, info.height, info.width, FileBytes(path).size());
+  check_whole_image(path, info.height, info.width, storage::open_input(path)->size_bytes());
   pixels::Image8 image(info.height, info.width, 3);
   tiff->read_rgb(0, 0, image.height, image.width, image.pixels.data(), image.width * 3);
   return image;
 }
 
 pixels::Image8 decode_jpeg(const std::string& path) {
-  const FileBytes file(path);
-  if (file.size() > kMaxWholeImageBytes)
-    fail(ErrorCode::memory, "{}: a JPEG of {} bytes is too large", path, file.size());
-  const auto bytes = file.head(file.size());
+  const auto file = storage::open_input(path);
+  const std::uint64_t size = file->size_bytes();
+  if (size > kMaxWholeImageBytes)
+    fail(ErrorCode::memory, "{}: a JPEG of {} bytes is too large", path, size);
+  const auto bytes = file->head(size);
   const pixels::JpegInfo info = pixels::read_jpeg_info(bytes, path);
   if (const auto turned = why_turned(exif_orientation(pixels::jpeg_exif(bytes))))
     fail(ErrorCode::unsupported, "{}: {}", path, *turned);
-  check_whole_image(path, info.height, info.width, file.size());
+  check_whole_image(path, info.height, info.width, size);
   pixels::Image8 image(info.height, info.width, 3);
   pixels::decode_jpeg_rgb(bytes, path, image.height, image.width, image.pixels.data(),
                           image.width * 3);
@@ -45,7 +46,7 @@ pixels::Image8 decode_jpeg(const std::string& path) {
 pixels::Image8 decode_png(const std::string& path) {
   const PngInfo info = read_png_info(path);
   if (info.bits > 8) fail(ErrorCode::unsupported, "{}: {}", path, why_not_deep(info.bits));
-  check_whole_image(path, info.height, info.width, FileBytes(path).size());
+  check_whole_image(path, info.height, info.width, storage::open_input(path)->size_bytes());
   return decode_png_rgb(path, kMaxWholeImageBytes);
 }
 
@@ -53,7 +54,7 @@ class PngLabels : public LabelReader {
  public:
   explicit PngLabels(const std::string& path) : path_(path) {
     const PngInfo info = read_png_info(path);
-    check_whole_image(path, info.height, info.width, FileBytes(path).size());
+    check_whole_image(path, info.height, info.width, storage::open_input(path)->size_bytes());
     image_ = decode_png_labels(path, kMaxWholeImageBytes, colours_);
   }
   std::int64_t height() const override { return image_.height; }
@@ -138,7 +139,8 @@ pixels::Image8 read_rgb(const std::string& path) {
 
 pixels::Image<std::uint16_t> read_labels(const std::string& path) {
   const auto reader = LabelReader::open(path);
-  check_whole_image(path, reader->height(), reader->width(), FileBytes(path).size());
+  check_whole_image(path, reader->height(), reader->width(),
+                    storage::open_input(path)->size_bytes());
   pixels::Image<std::uint16_t> image(reader->height(), reader->width(), 1);
   reader->read(0, 0, image.height, image.width, image.pixels.data(), image.width);
   return image;

@@ -2,21 +2,18 @@
 
 #include <png.h>
 
-#include <cerrno>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <memory>
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/orientation.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
-
-struct Closer {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
 
 /// libpng's callbacks leave by longjmp, so everything with a destructor lives outside the functions
 /// that set the jump.
@@ -26,6 +23,9 @@ struct PngState {
   bool writes = false;
   std::uint32_t frames = 1;  ///< of an animation
   char message[160] = {};
+  std::shared_ptr<const storage::Object> object;  ///< what is read
+  std::uint64_t size = 0, at = 0;
+  std::exception_ptr unread;  ///< why a read failed
   ~PngState() {
     if (writes) {
       png_destroy_write_struct(&png, &info);
@@ -53,11 +53,23 @@ int on_chunk(png_structp png, png_unknown_chunkp chunk) {
 
 enum class Want { rgb, labels };
 
-bool read_header(PngState& state, std::FILE* file) {
+void read_bytes(png_structp png, png_bytep dst, std::size_t count) {
+  auto* state = static_cast<PngState*>(png_get_io_ptr(png));
+  if (count > state->size - state->at) png_error(png, "the file ends early");
+  try {
+    state->object->read(state->at, {reinterpret_cast<std::byte*>(dst), count});
+  } catch (...) {
+    state->unread = std::current_exception();
+  }
+  if (state->unread) png_error(png, "the file can't be read");
+  state->at += count;
+}
+
+bool read_header(PngState& state) {
   if (setjmp(png_jmpbuf(state.png))) return false;
   png_set_user_limits(state.png, 1 << 20, 1 << 20);
   png_set_chunk_malloc_max(state.png, 16 << 20);
-  png_init_io(state.png, file);
+  png_set_read_fn(state.png, &state, read_bytes);
   png_set_read_user_chunk_fn(state.png, &state, on_chunk);
   png_read_info(state.png, state.info);
   return true;
@@ -94,14 +106,13 @@ bool read_rows(PngState& state, png_bytep* rows) {
 
 class PngFile {
  public:
-  explicit PngFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
-    if (!file_) {
-      fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io, "{}: cannot be opened: {}", path,
-           std::strerror(errno));
-    }
+  explicit PngFile(const std::string& path) : path_(path) {
+    state_.object = storage::open_input(path);
+    state_.size = state_.object->size_bytes();
     state_.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
     state_.info = png_create_info_struct(state_.png);
-    if (!read_header(state_, file_.get())) {
+    if (!read_header(state_)) {
+      rethrow();
       // A file is asked for its header only where its first bytes are a PNG's.
       fail(ErrorCode::corrupt, "{}: is not a readable PNG: {}", path_, state_.message);
     }
@@ -171,12 +182,16 @@ class PngFile {
     return {first, first + bytes};
   }
 
+  void rethrow() const {
+    if (state_.unread) std::rethrow_exception(state_.unread);
+  }
+
   [[noreturn]] void damaged() const {
+    rethrow();
     fail(ErrorCode::corrupt, "{}: the PNG cannot be decoded: {}", path_, state_.message);
   }
 
   std::string path_;
-  std::unique_ptr<std::FILE, Closer> file_;
   PngState state_;
 };
 

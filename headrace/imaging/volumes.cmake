@@ -14,7 +14,6 @@ target_sources(headrace_imaging PRIVATE
   nifti/nifti_header.cpp
   nifti/nifti_reader.cpp
   nifti/nifti_writer.cpp
-  byte_source.cpp
   volume/canonical_grid.cpp
   volume/gzip_slices.cpp
   volume/grid_place.cpp
@@ -41,6 +40,7 @@ if(HR_DCMTK)
     dicom/copies.cpp
     dicom/dcmtk_file.cpp
     dicom/dicom_segmentation.cpp
+    dicom/dicom_stream.cpp
     dicom/dicom_volume.cpp
     dicom/file_headers.cpp
     dicom/frame_decoder.cpp

@@ -15,6 +15,7 @@ class Text : public storage::Object {
  public:
   explicit Text(std::string text) : text_(std::move(text)) {}
   std::uint64_t size_bytes() const override { return text_.size(); }
+  std::string describe() const override { return "background labels"; }
   void read(std::uint64_t offset, std::span<std::byte> dst) const override {
     if (offset > text_.size() || dst.size() > text_.size() - offset)
       fail(ErrorCode::internal, "background labels: read beyond {} bytes", text_.size());

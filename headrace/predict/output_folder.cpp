@@ -6,6 +6,7 @@
 #include <span>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
@@ -34,7 +35,7 @@ std::string stamp_of(const std::string& input) {
 }
 
 bool holds_nothing_else(const std::filesystem::path& path) {
-  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+  for (const auto& entry : list_folder(path)) {
     if (!entry.path().filename().string().starts_with('.')) return false;
   }
   return true;

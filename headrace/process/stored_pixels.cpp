@@ -7,7 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::process {
 namespace {
@@ -41,7 +41,7 @@ struct Tiles {
 
 /// Whether a tile's bytes equal the reader's pixels: this detects a rotated picture, or colours
 /// that the reader changes.
-bool same_as_read(const Tiles& tiles, const imaging::FileBytes& file, const ImageSource& source,
+bool same_as_read(const Tiles& tiles, const storage::Object& file, const ImageSource& source,
                   std::int64_t row, std::int64_t column) {
   const auto& d = tiles.directory;
   const auto block = tiles.block(row, column);
@@ -67,9 +67,9 @@ bool same_as_read(const Tiles& tiles, const imaging::FileBytes& file, const Imag
 StoredPixels stored_tiff_pixels(const std::string& path, const ImageSource& source) {
   const ImageInfo& info = source.info();
   std::vector<imaging::TiffDirectory> directories;
-  const imaging::FileBytes file(path);
+  const auto file = storage::open_input(path);
   try {
-    directories = imaging::read_tiff_directories(file);
+    directories = imaging::read_tiff_directories(*file);
   } catch (const Error&) {
     return {.why_not = fmt::format("{} is not a TIFF that can be read without its reader", path)};
   }
@@ -80,11 +80,11 @@ StoredPixels stored_tiff_pixels(const std::string& path, const ImageSource& sour
     return {.why_not =
                 fmt::format("{} has no tiles of uncompressed 8-bit RGB at that level", path)};
   }
-  Tiles tiles{path, file.size(), 0, std::move(*found)};
+  Tiles tiles{path, file->size_bytes(), 0, std::move(*found)};
   const auto& d = tiles.directory;
   tiles.block_bytes = static_cast<std::uint64_t>(3 * d.tile_height * d.tile_width);
-  if (!same_as_read(tiles, file, source, 0, 0) ||
-      !same_as_read(tiles, file, source, d.tiles_down() - 1, d.tiles_across() - 1)) {
+  if (!same_as_read(tiles, *file, source, 0, 0) ||
+      !same_as_read(tiles, *file, source, d.tiles_down() - 1, d.tiles_across() - 1)) {
     return {.why_not =
                 fmt::format("the tiles of {} are not the pixels that its reader gives", path)};
   }

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/ordered_tasks.hpp"
+#include "headrace/core/read_file.hpp"
 #include "headrace/process/tile_runner.hpp"
 
 namespace headrace::process {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::int64_t kBandRows = 128, kBandColumns = 4096;
 
 std::uint64_t available_bytes() {
-  std::ifstream file("/proc/meminfo");
+  std::istringstream file(read_file_if_there("/proc/meminfo"));
   std::string name, unit;
   std::uint64_t kib = 0;
   while (file >> name >> kib >> unit) {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/read_file.hpp"
 #include "headrace/storage/open_store.hpp"
 #include "headrace/storage/store_lock.hpp"
 #include "headrace/zarr/array_writer.hpp"
@@ -30,10 +30,8 @@ Json codecs_of(const SinkOptions& options, DType dtype) {
 
 /// Unsynced objects from before a reboot may have been lost, so they are not trusted.
 std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
+  const std::string id = read_file_if_there("/proc/sys/kernel/random/boot_id");
+  return id.substr(0, id.find('\n'));
 }
 
 zarr::ArrayMetadata array_metadata(const SinkOptions& options, const SinkImage& image) {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/task_name.hpp"
 #include "headrace/core/text.hpp"
@@ -119,7 +120,7 @@ RunData read_run(const std::filesystem::path& run) {
       data.metrics.push_back(parse_json(line, (run / "metrics.jsonl").string()));
     }
   }
-  for (const auto& entry : std::filesystem::directory_iterator(run)) {
+  for (const auto& entry : list_folder(run)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("eval-") && name.ends_with(".json")) {
       data.other_evals.emplace_back(name, json_or_null(entry.path()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/foreign_error.hpp"
 #include "headrace/core/json_fault.hpp"
 #include "headrace/result/result_format.hpp"
@@ -147,7 +148,7 @@ std::vector<std::filesystem::path> ImageResult::find(const std::filesystem::path
   if (fs::exists(folder / kGroupFile)) return {folder};
   std::vector<fs::path> out;
   if (fs::is_directory(folder)) {
-    for (const auto& entry : fs::directory_iterator(folder)) {
+    for (const auto& entry : list_folder(folder)) {
       const bool hidden = entry.path().filename().string().starts_with('.');
       if (!hidden && fs::exists(entry.path() / kGroupFile)) out.push_back(entry.path());
     }

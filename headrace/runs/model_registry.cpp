@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/storage/lock_file.hpp"
 #include "headrace/storage/open_store.hpp"
@@ -18,7 +19,6 @@ namespace headrace::runs {
 namespace {
 
 namespace fs = std::filesystem;
-namespace posix = storage::posix;
 
 constexpr std::size_t kIdDigits = 16;
 constexpr std::size_t kLongestName = 100;  ///< far below what file systems take, prefixed by kLink
@@ -46,8 +46,7 @@ bool is_id(const std::string& name) {
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> out;
   if (!fs::is_directory(folder)) return out;
-  for (const auto& entry : fs::directory_iterator(folder)) out.push_back(entry.path());
-  std::sort(out.begin(), out.end());
+  for (const auto& entry : list_folder(folder)) out.push_back(entry.path());
   return out;
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/posix.hpp"
 #include "headrace/runs/registry_log.hpp"
-#include "headrace/storage/posix.hpp"
 
 namespace headrace::runs {
 
@@ -81,7 +81,7 @@ class Registry {
   std::string target(const std::string& name) const;
 
   std::filesystem::path path_;
-  std::shared_ptr<storage::posix::Descriptor> lock_;
+  std::shared_ptr<posix::Descriptor> lock_;
 };
 
 }  // namespace headrace::runs

@@ -8,14 +8,12 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json_depth.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/storage/posix.hpp"
 
 namespace headrace::runs {
 namespace {
-
-namespace posix = storage::posix;
 
 Json hash_of(const std::string& line) { return line.empty() ? Json() : Json(sha256_hex(line)); }
 

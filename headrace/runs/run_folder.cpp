@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
+#include <span>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/storage/lock_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -20,6 +22,7 @@ constexpr const char* kConfig = "config.json";  ///< the last file of a start
 constexpr const char* kRun = "run.json";
 constexpr const char* kPreprocessing = "preprocessing.json";
 constexpr const char* kMetrics = "metrics.jsonl";
+constexpr std::size_t kLinePiece = std::size_t{1} << 20;  // of a file of lines, read at a time
 constexpr std::string_view kCheckpointPrefix = "checkpoints/step-";
 constexpr std::string_view kCheckpointSuffix = ".safetensors";
 
@@ -64,7 +67,7 @@ std::string_view last_line_of(std::string_view text) {
 /// Whether a folder has nothing but what a start writes before config.json: no more, that is, than a
 /// training left that was killed there.
 bool holds_at_most_a_start(const std::filesystem::path& path) {
-  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+  for (const auto& entry : list_folder(path)) {
     if (!entry.is_regular_file()) return false;
   }
   const std::vector<std::string> names = storage::open_store(storage::Place::parse(path))->list("");
@@ -118,7 +121,7 @@ void RunFolder::lock() {
   }
   std::filesystem::create_directories(path());
   Lock lock{storage::try_lock_file(path() / kLockFile),
-            storage::posix::open_file(path().string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+            posix::open_file(path().string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   // The folder's own lock shows followers that it is trained, and keeps out trainings of builds that
   // know no other. Where there is none, as on NFS, the file's is enough.
   const bool folder_is_taken =
@@ -143,9 +146,13 @@ Json RunFolder::read_json(const std::string& name) const {
 
 void RunFolder::append(const std::string& name, const std::string& lines) {
   std::filesystem::create_directories(path());
-  std::ofstream file(path() / name, std::ios::binary | std::ios::app);
-  file << lines << std::flush;
-  if (!file) fail(ErrorCode::io, "{}: a line cannot be written. Is the disk full?", describe(name));
+  const auto file = posix::open_file((path() / name).string(), O_WRONLY | O_CREAT | O_APPEND);
+  const int error =
+      file.valid() ? posix::write_all(file.get(), std::as_bytes(std::span(lines))) : errno;
+  if (error != 0) {
+    fail(ErrorCode::io, "{}: a line cannot be written: {}", describe(name),
+         posix::describe_errno(error));
+  }
 }
 
 void RunFolder::sync_lines() const {
@@ -153,16 +160,14 @@ void RunFolder::sync_lines() const {
   for (const char* name : {kMetrics, kSteps}) {
     if (!has(name)) continue;
     any = true;
-    const auto file = storage::posix::open_file((path() / name).string(), O_RDONLY | O_CLOEXEC);
-    if (const int error = file.valid() ? storage::posix::sync(file.get()) : errno; error != 0) {
-      fail(ErrorCode::io, "{} while syncing {}.", storage::posix::describe_errno(error),
-           describe(name));
+    const auto file = posix::open_file((path() / name).string(), O_RDONLY | O_CLOEXEC);
+    if (const int error = file.valid() ? posix::sync(file.get()) : errno; error != 0) {
+      fail(ErrorCode::io, "{} while syncing {}.", posix::describe_errno(error), describe(name));
     }
   }
   if (!any) return;
-  if (const int error = storage::posix::sync_folder(path().string()); error != 0) {
-    fail(ErrorCode::io, "{} while syncing {}.", storage::posix::describe_errno(error),
-         path().string());
+  if (const int error = posix::sync_folder(path().string()); error != 0) {
+    fail(ErrorCode::io, "{} while syncing {}.", posix::describe_errno(error), path().string());
   }
 }
 
@@ -186,18 +191,27 @@ std::vector<Json> RunFolder::lines(const std::string& name, std::size_t at_most)
 
 void RunFolder::for_each_line(const std::string& name,
                               const std::function<bool(Json line)>& take) const {
-  // Lines may be too many for the memory, so they are streamed, and a stream would wait for a FIFO.
-  std::error_code absent;
-  if (!std::filesystem::is_regular_file(path() / name, absent)) return;
-  std::ifstream file(path() / name, std::ios::binary);
+  const auto object = storage::open_object(storage::Place::parse((path() / name).string()));
+  if (!object) return;
+  // Lines may be too many for the memory, so they are read piece by piece.
+  std::string text;
   std::size_t number = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (file.eof()) break;  // no newline after it: a kill in the middle of the write
-    ++number;
-    if (line.empty()) continue;
-    if (!take(parse_json(line, fmt::format("{}:{}", describe(name), number)))) return;
+  for (std::uint64_t at = 0, size = object->size_bytes(); at < size;) {
+    const std::size_t kept = text.size();
+    text.resize(kept + std::min<std::uint64_t>(kLinePiece, size - at));
+    const auto piece = std::as_writable_bytes(std::span(text).subspan(kept));
+    object->read(at, piece);
+    at += piece.size();
+    std::size_t begin = 0;
+    // What has no newline after it at the end is a kill in the middle of the write.
+    for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      ++number;
+      if (end == begin) continue;
+      const std::string line = text.substr(begin, end - begin);
+      if (!take(parse_json(line, fmt::format("{}:{}", describe(name), number)))) return;
+    }
+    text.erase(0, begin);
   }
-  if (file.bad()) fail(ErrorCode::io, "{} cannot be read to its end.", describe(name));
 }
 
 Json RunFolder::last_line(const std::string& name) const {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/storage/open_store.hpp"
-#include "headrace/storage/posix.hpp"
 #include "headrace/storage/store_lock.hpp"
 
 namespace headrace::runs {
@@ -92,7 +92,7 @@ class RunFolder {
   std::filesystem::path path_;
   std::shared_ptr<storage::Store> store_;
   struct Lock {
-    storage::posix::Descriptor file, folder;
+    posix::Descriptor file, folder;
   };
   std::shared_ptr<Lock> lock_;
 };

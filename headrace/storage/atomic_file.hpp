@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headrace/storage/posix.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/storage/temporary_file.hpp"
 
 namespace headrace::storage {

@@ -4,8 +4,8 @@
 #include <system_error>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/storage/place.hpp"
-#include "headrace/storage/posix.hpp"
 
 namespace headrace::storage {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "headrace/core/posix.hpp"
 #include "headrace/storage/cufile.hpp"
-#include "headrace/storage/posix.hpp"
 
 namespace headrace::storage {
 

@@ -6,11 +6,11 @@
 #include <cerrno>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/device/device_scope.hpp"
 #include "headrace/storage/cufile.hpp"
 #include "headrace/storage/cufile_files.hpp"
-#include "headrace/storage/posix.hpp"
 
 namespace headrace::storage {
 

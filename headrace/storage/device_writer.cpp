@@ -6,8 +6,8 @@
 #include <cerrno>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/storage/cufile.hpp"
-#include "headrace/storage/posix.hpp"
 
 namespace headrace::storage {
 

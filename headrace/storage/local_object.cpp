@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/storage/posix.hpp"
+#include "headrace/core/posix.hpp"
 
 namespace headrace::storage {
 namespace {
@@ -18,17 +18,21 @@ class LocalObject : public Object {
 
   std::uint64_t size_bytes() const override { return size_; }
   std::string local_path() const override { return path_; }
+  std::string describe() const override { return path_; }
 
   void read(std::uint64_t offset, std::span<std::byte> dst) const override {
+    if (offset > size_ || dst.size() > size_ - offset) {
+      fail(ErrorCode::corrupt,
+           "{}: bytes {} to {} are needed, but the file ends at {}; it is truncated or damaged",
+           path_, offset, offset + dst.size(), size_);
+    }
     const std::int64_t got = posix::read_at(file_.get(), offset, dst);
     if (got < 0) {
-      fail(ErrorCode::io, "{}: reading bytes {}-{} failed: {}", path_, offset, offset + dst.size(),
+      fail(ErrorCode::io, "{}: reading bytes {} to {}: {}", path_, offset, offset + dst.size(),
            posix::describe_errno(errno));
     }
-    if (static_cast<std::size_t>(got) != dst.size()) {
-      fail(ErrorCode::corrupt, "{}: bytes {}-{} wanted, but the file ends at {}", path_, offset,
-           offset + dst.size(), offset + static_cast<std::uint64_t>(got));
-    }
+    if (static_cast<std::size_t>(got) != dst.size())
+      fail(ErrorCode::corrupt, "{}: the file became shorter while being read", path_);
   }
 
  private:

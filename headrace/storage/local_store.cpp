@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/storage/local_object.hpp"
-#include "headrace/storage/posix.hpp"
 #include "headrace/storage/store_lock.hpp"
 #include "headrace/storage/temporary_file.hpp"
 

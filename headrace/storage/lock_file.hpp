@@ -1,7 +1,7 @@
 #pragma once
 #include <filesystem>
 
-#include "headrace/storage/posix.hpp"
+#include "headrace/core/posix.hpp"
 
 namespace headrace::storage {
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "headrace/storage/place.hpp"
 #include "headrace/storage/store.hpp"
@@ -29,5 +30,12 @@ std::shared_ptr<Store> open_existing_store(const Place& place, const StoreOption
 /// errors   unsupported (a URL whose scheme can't be read), io
 /// threads  safe from any thread, and so is the object
 std::shared_ptr<const Object> open_object(const Place& place);
+
+/// Opens what a user named, by path or URL, and that has to be there: an image, a table, a label.
+/// Never waits for anyone (core/regular_file.hpp).
+/// errors   unsupported (a URL whose scheme can't be read), not_found, io (a folder, a FIFO, no
+///          permission); each names it and says what it is
+/// threads  safe from any thread, and so is the object
+std::shared_ptr<const Object> open_input(const std::string& written);
 
 }  // namespace headrace::storage

@@ -1,13 +1,48 @@
 #include "headrace/storage/store.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/storage/local_object.hpp"
-#include "headrace/storage/posix.hpp"
 #include "headrace/storage/temporary_file.hpp"
 
 namespace headrace::storage {
+
+std::vector<std::byte> Object::head(std::size_t most) const {
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(most, size_bytes()));
+  read(0, bytes);
+  return bytes;
+}
+
+void Object::start_read(std::uint64_t offset, std::span<std::byte> dst,
+                        const ReadDone& done) const {
+  std::exception_ptr failure;
+  try {
+    read(offset, dst);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  done(failure);
+}
+
+void Store::start_open(const std::string& key, std::size_t tail_bytes, const OpenDone& done) const {
+  OpenedTail opened;
+  std::exception_ptr failure;
+  try {
+    opened.object = open(key);
+    if (opened.object && tail_bytes > 0) {
+      const std::uint64_t size = opened.object->size_bytes();
+      opened.tail.resize(std::min<std::uint64_t>(tail_bytes, size));
+      opened.object->read(size - opened.tail.size(), opened.tail);
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  done(std::move(opened), failure);
+}
 
 std::vector<std::byte> Store::get(const std::string& key) const {
   const std::shared_ptr<const Object> object = open(key);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -9,22 +10,58 @@
 
 namespace headrace::storage {
 
+/// What requests to a store cost. Plans of many reads follow it.
+struct RequestCost {
+  /// Byte ranges of one object with at most this many unwanted bytes between them are read as one:
+  /// these bytes cost less than another request. A local file's: docs/formats.md, "Zarr".
+  std::uint64_t merge_gap_bytes = 16 << 10;
+  /// Longer runs are split, so that several requests share them.
+  std::uint64_t largest_read_bytes = 8 << 20;
+  /// Requests go on while the thread that started them does other things. False: each is made by
+  /// the thread that asks, before it returns.
+  bool asynchronous = false;
+};
+
+/// Called once when a read has ended: with null when its bytes are there, else with what it failed
+/// with. From any thread, also before the call that started the read returns; it neither throws nor
+/// waits.
+using ReadDone = std::function<void(std::exception_ptr failure)>;
+
 /// One stored object that was opened for reading. Safe from any thread.
 class Object {
  public:
   virtual ~Object() = default;
+  /// May ask the store.
   virtual std::uint64_t size_bytes() const = 0;
   /// The file that holds exactly these bytes; empty where there is none.
   virtual std::string local_path() const { return {}; }
+  /// Where it lies, for error texts.
+  virtual std::string describe() const = 0;
   /// Reads exactly dst.size() bytes from `offset`. Errors: io; corrupt when the object ends
   /// earlier.
   virtual void read(std::uint64_t offset, std::span<std::byte> dst) const = 0;
+  /// Begins the same; `dst` must stay until `done` was called. Any number may be under way: the
+  /// store bounds how many requests it has at once. Here it is read at once, by this thread.
+  virtual void start_read(std::uint64_t offset, std::span<std::byte> dst,
+                          const ReadDone& done) const;
+
+  /// The first bytes, at most `most`. Errors: io.
+  std::vector<std::byte> head(std::size_t most) const;
 };
 
 /// When objects reach the disk: each before `put` returns, or all of them in `sync`. Either way an
 /// object is whole or absent for every reader, also after its writer was killed. With on_sync, a
 /// machine that stops before `sync` may lose what was put.
 enum class Durability { each_put, on_sync };
+
+/// An object and its last bytes, as Store::start_open gives them.
+struct OpenedTail {
+  std::shared_ptr<const Object> object;  ///< null: there is none
+  std::vector<std::byte> tail;           ///< as many as were asked for, or the whole object
+};
+
+/// Called as ReadDone is.
+using OpenDone = std::function<void(OpenedTail opened, std::exception_ptr failure)>;
 
 /// A place that holds objects by key ("images/a/0/c/0/0/0"): a folder today; blob storage could
 /// have the same interface. open_store (open_store.hpp) makes one. Safe from any thread. With two writers of one key the last rename wins,
@@ -35,6 +72,15 @@ class Store {
 
   /// The object, or null when there is none.
   virtual std::shared_ptr<const Object> open(const std::string& key) const = 0;
+  /// Begins to open an object of which the last bytes are wanted, too: an index lies there. A store
+  /// of requests gives both, and the size, for one; an absent object costs one as well. Here it is
+  /// done at once, by this thread.
+  virtual void start_open(const std::string& key, std::size_t tail_bytes,
+                          const OpenDone& done) const;
+  virtual RequestCost cost() const { return {}; }
+  /// Whether the whole store may be absent where one object is: a disk that is away, which looks as
+  /// an empty folder. Readers then look for what must be there before they take an object for absent.
+  virtual bool may_be_away() const { return false; }
   /// Stores the object whole or not at all: written aside, synced, renamed. Errors: io (names the
   /// key, and a full disk).
   virtual void put(const std::string& key, std::span<const std::byte> bytes) = 0;

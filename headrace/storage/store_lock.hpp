@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <string>
 
-#include "headrace/storage/posix.hpp"
+#include "headrace/core/posix.hpp"
 
 namespace headrace::storage {
 

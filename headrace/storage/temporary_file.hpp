@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "headrace/storage/posix.hpp"
+#include "headrace/core/posix.hpp"
 
 namespace headrace::storage {
 

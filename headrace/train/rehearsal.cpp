@@ -1,10 +1,11 @@
 #include "headrace/train/rehearsal.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/machine_memory.hpp"
+#include "headrace/core/read_file.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/model/torch_errors.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 /// A line of /proc/self/status in bytes; 0 where there is none.
 double status_bytes(const std::string& key) {
-  std::ifstream file("/proc/self/status");
+  std::istringstream file(read_file_if_there("/proc/self/status"));
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with(key + ":")) return std::stod(line.substr(key.size() + 1)) * 1024;
   }

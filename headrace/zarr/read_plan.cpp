@@ -2,30 +2,20 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
+#include <exception>
 #include <tuple>
 
 #include "headrace/core/rounding.hpp"
+#include "headrace/storage/run_requests.hpp"
 #include "headrace/zarr/shard_index_cache.hpp"
 
 namespace headrace::zarr {
 namespace {
 
-constexpr std::uint64_t kLargestRead = 8
-                                       << 20;  // longer runs are split, so that threads share them
-
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
-}
-
-void for_each(ThreadPool* pool, std::size_t count, const std::function<void(std::size_t)>& body) {
-  if (pool != nullptr) {
-    pool->parallel_for(count, body);
-    return;
-  }
-  for (std::size_t i = 0; i < count; ++i) body(i);
 }
 
 // The smallest part of a chunk that holds every element the row spans touch; false when there is
@@ -147,35 +137,62 @@ void ReadPlan::add_piece(Region& region, const Index& unit, const Box& box, cons
   pieces_.push_back(std::move(piece));
 }
 
-void ReadPlan::open_source(Source& source) const {
+void ReadPlan::set_error(Source& source, Error error) const {
   const Array::State& array = *source.array;
-  try {
-    source.object = array.store->open(array.key_of(source.chunk));
-    if (!source.object && !array.store->exists(array.metadata_key()))
+  source.error = error.at(fmt::format(
+      "chunk {} of {}",
+      array.metadata.chunk_key({source.chunk.begin(), source.chunk.begin() + array.rank}),
+      array.store->describe(array.path)));
+}
+
+// The object and its index, for one request where the store can, and none where the index is known.
+void ReadPlan::start_open(Source& source, const storage::ReadDone& done) const {
+  const Array::State& array = *source.array;
+  const std::string key = array.key_of(source.chunk);
+  std::size_t tail_bytes = 0;
+  if (array.sharding != nullptr) {
+    source.index = ShardIndexCache::shared().find({array.number, source.chunk});
+    if (!source.index) tail_bytes = array.sharding->index_tail_bytes();
+  }
+  const std::int64_t start = now_ns();
+  array.store->start_open(key, tail_bytes,
+                          [this, &source, tail_bytes, start, done](storage::OpenedTail opened,
+                                                                   std::exception_ptr failure) {
+                            try {
+                              if (failure) std::rethrow_exception(failure);
+                              if (tail_bytes > 0 && opened.object)
+                                source.stats.read_ns += now_ns() - start;
+                              take_opened(source, std::move(opened));
+                            } catch (...) {
+                              failure = std::current_exception();
+                            }
+                            done(failure);
+                          });
+}
+
+void ReadPlan::take_opened(Source& source, storage::OpenedTail opened) const {
+  const Array::State& array = *source.array;
+  source.object = std::move(opened.object);
+  if (!source.object) {  // no chunk: fill values
+    if (array.store->may_be_away() && !array.store->exists(array.metadata_key()))
       fail(ErrorCode::not_found,
            "is gone, as is the array's zarr.json: the store was removed or its disk is away");
-    if (!source.object || array.sharding == nullptr) return;  // no chunk: fill values
-    ShardIndexCache& cache = ShardIndexCache::shared();
-    const ShardIndexCache::Key key{array.number, source.chunk};
-    source.index = cache.find(key);
-    if (source.index) return;
-    const std::int64_t start = now_ns();
-    const ByteRange range = array.sharding->index_range(source.object->size_bytes());
-    Scratch bytes(range.end - range.begin);
-    const std::span<std::byte> view(bytes.data(), range.end - range.begin);
-    source.object->read(range.begin, view);
-    source.stats.bytes_read += view.size();
-    source.stats.ranges_wanted += 1;
-    source.stats.ranges_issued += 1;
-    source.index = std::make_shared<const ShardIndex>(array.sharding->parse_index(view));
-    source.stats.read_ns += now_ns() - start;
-    cache.insert(key, source.index);
-  } catch (Error& error) {
-    source.error = error.at(fmt::format(
-        "chunk {} of {}",
-        array.metadata.chunk_key({source.chunk.begin(), source.chunk.begin() + array.rank}),
-        array.store->describe(array.path)));
+    return;
   }
+  source.size_bytes = source.object->size_bytes();
+  if (array.sharding == nullptr || source.index) return;
+  const ByteRange range = array.sharding->index_range(source.size_bytes);
+  if (array.sharding->index_tail_bytes() == 0) {
+    const std::int64_t start = now_ns();
+    opened.tail.resize(range.end - range.begin);
+    source.object->read(range.begin, opened.tail);
+    source.stats.read_ns += now_ns() - start;
+  }
+  source.stats.bytes_read += opened.tail.size();
+  source.stats.ranges_wanted += 1;
+  source.stats.ranges_issued += 1;
+  source.index = std::make_shared<const ShardIndex>(array.sharding->parse_index(opened.tail));
+  ShardIndexCache::shared().insert({array.number, source.chunk}, source.index);
 }
 
 void ReadPlan::place_pieces() {
@@ -185,7 +202,7 @@ void ReadPlan::place_pieces() {
     if (source.error || !source.object) continue;
     if (source.index && !source.index->has(piece.inner)) continue;
     try {
-      const std::uint64_t size = source.object->size_bytes();
+      const std::uint64_t size = source.size_bytes;
       piece.range = source.index ? source.index->range(piece.inner, size) : ByteRange{0, size};
       const std::uint64_t length = piece.range.end - piece.range.begin;
       const std::optional<std::size_t> fixed = source.array->unit().fixed_size();
@@ -219,11 +236,13 @@ std::size_t ReadPlan::merge_reads() {
     if (!reads_.empty()) {
       Read& last = reads_.back();
       const std::size_t end = std::max(last.range.end, piece.range.end);
+      const storage::RequestCost& cost = sources_[piece.source].cost;
       const bool near =
-          last.source == piece.source && piece.range.begin <= last.range.end + kMergeGapBytes;
+          last.source == piece.source && piece.range.begin <= last.range.end + cost.merge_gap_bytes;
       // A range that begins inside the previous read always becomes part of it, so that no byte is
       // read twice.
-      if (near && (piece.range.begin < last.range.end || end - last.range.begin <= kLargestRead)) {
+      if (near && (piece.range.begin < last.range.end ||
+                   end - last.range.begin <= cost.largest_read_bytes)) {
         offset += end - last.range.end;
         last.range.end = end;
         piece.read = reads_.size() - 1;
@@ -270,17 +289,19 @@ void ReadPlan::take_memory(std::size_t size_bytes) {
 }
 
 void ReadPlan::run_reads(ThreadPool* pool) {
-  for_each(pool, reads_.size(), [&](std::size_t i) {
-    Read& read = reads_[i];
-    const std::int64_t start = now_ns();
-    try {
-      sources_[read.source].object->read(
-          read.range.begin, {encoded_ + read.offset, read.range.end - read.range.begin});
-    } catch (Error& error) {
-      read.error = error;
-    }
-    read.read_ns = now_ns() - start;
-  });
+  storage::run_requests(
+      pool, reads_.size(),
+      [&](std::size_t i) { return sources_[reads_[i].source].cost.asynchronous; },
+      [&](std::size_t i, const storage::ReadDone& done) {
+        Read& read = reads_[i];
+        sources_[read.source].object->start_read(
+            read.range.begin, {encoded_ + read.offset, read.range.end - read.range.begin},
+            [&read, done, start = now_ns()](std::exception_ptr failure) {
+              read.read_ns = now_ns() - start;
+              done(failure);
+            });
+      },
+      [&](std::size_t i, const Error& error) { reads_[i].error = error; });
   for (const Read& read : reads_) {
     fetch_stats_.bytes_read += read.range.end - read.range.begin;
     fetch_stats_.read_ns += read.read_ns;
@@ -290,7 +311,11 @@ void ReadPlan::run_reads(ThreadPool* pool) {
 void ReadPlan::plan_reads(ThreadPool* pool) {
   forget_reads();
   for (Region& region : regions_) plan_pieces(region);
-  for_each(pool, sources_.size(), [&](std::size_t i) { open_source(sources_[i]); });
+  for (Source& source : sources_) source.cost = source.array->store->cost();
+  storage::run_requests(
+      pool, sources_.size(), [&](std::size_t i) { return sources_[i].cost.asynchronous; },
+      [&](std::size_t i, const storage::ReadDone& done) { start_open(sources_[i], done); },
+      [&](std::size_t i, const Error& error) { set_error(sources_[i], error); });
   for (const Source& source : sources_) fetch_stats_ += source.stats;
   place_pieces();
 }

@@ -15,10 +15,6 @@
 
 namespace headrace::zarr {
 
-/// Byte ranges of one object with at most this many unwanted bytes between them are read as one:
-/// copying them costs less than another system call (docs/formats.md, "Zarr", has the figures).
-inline constexpr std::uint64_t kMergeGapBytes = 16 << 10;
-
 /// The reads of some regions, planned together: the implementation of BatchRead and Array::read.
 /// See BatchRead for the contract.
 class ReadPlan {
@@ -60,7 +56,9 @@ class ReadPlan {
   struct Source {
     const Array::State* array = nullptr;
     Index chunk{};
+    storage::RequestCost cost;                      ///< of the array's store
     std::shared_ptr<const storage::Object> object;  ///< null: not stored
+    std::uint64_t size_bytes = 0;                   ///< of the object
     std::shared_ptr<const ShardIndex> index;        ///< null without sharding
     std::optional<Error> error;
     ReadStats stats;
@@ -92,7 +90,9 @@ class ReadPlan {
 
   void plan_pieces(Region& region);
   void add_piece(Region& region, const Index& unit, const Box& box, const Index& at);
-  void open_source(Source& source) const;
+  void start_open(Source& source, const storage::ReadDone& done) const;
+  void take_opened(Source& source, storage::OpenedTail opened) const;
+  void set_error(Source& source, Error error) const;
   void place_pieces();
   void plan_reads(ThreadPool* pool);
   void forget_reads();

@@ -9,6 +9,7 @@
 #include "headrace/imaging/tiff/tiff_image.hpp"
 #include "headrace/imaging/tiff/tiff_pixel_size.hpp"
 #include "headrace/pixels/palette.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "tests/handover/slide_by_hand.hpp"
 #include "tests/imaging/sample_files.hpp"
 
@@ -23,7 +24,7 @@ TEST(ClassMapTiff, LevelsValuesColoursAndPixelSizeComeBack) {
   const HandMap map = blobs(613, 1100);
   ThreadPool pool(2);
   write_class_map_tiff(slide_of(map), folder / "c.ome.tif", pool);
-  const auto levels = imaging::read_tiff_pyramid(imaging::FileBytes(folder / "c.ome.tif"));
+  const auto levels = imaging::read_tiff_pyramid(*storage::open_input(folder / "c.ome.tif"));
   ASSERT_EQ(levels.size(), 5u);
   HandMap level = map;
   for (std::size_t k = 0; k < levels.size(); ++k, level = halved(level)) {

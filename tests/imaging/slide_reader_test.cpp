@@ -8,7 +8,7 @@
 
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "tests/imaging/sample_files.hpp"
 
 namespace headrace::imaging {
@@ -166,8 +166,7 @@ TEST(SlideReader, ADamagedTileIsNamedAndTheOthersStillRead) {
   for (const char* name :
        {"slides/derived/cmu-aperio-style-4level.svs", "slides/TCGA-CR-7395-01A-01-TS1.svs",
         "slides/derived/cmu-lzw-pred-256.tif"}) {
-    const FileBytes whole(sample(name));
-    const TiffDirectory level0 = read_first_tiff_directory(whole);
+    const TiffDirectory level0 = read_first_tiff_directory(*storage::open_input(sample(name)));
     // The second tile of the first row: openers look at the first, the middle and the largest.
     std::string bytes = file_text(sample(name));
     ASSERT_GT(level0.tile_offsets.size(), 1u);

@@ -15,6 +15,7 @@
 #include "headrace/imaging/tiff/tiff_file_writer.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "tests/imaging/sample_files.hpp"
 
 namespace headrace::imaging {
@@ -77,7 +78,7 @@ TEST(JpegTiles, ATileThatTheFileEndsBeforeIsNamed) {
   const TempFolder folder;
   const std::string name = sample("slides/derived/tcga-jpeg420-256.tif");
   std::string bytes = file_text(name);
-  const TiffDirectory level0 = read_first_tiff_directory(FileBytes(name));
+  const TiffDirectory level0 = read_first_tiff_directory(*storage::open_input(name));
   // The offset of tile 1 moves beyond the end; found by its value, which stands once in the file.
   const auto old_offset = static_cast<std::uint32_t>(level0.tile_offsets[1]);
   const std::string needle(reinterpret_cast<const char*>(&old_offset), 4);
@@ -130,8 +131,8 @@ TEST(TiffDirectory, NothingInTheFileIsTrusted) {
        "the file ends at 16"},
   };
   for (const auto& c : cases) {
-    const FileBytes file(folder.write("x.tif", c.bytes));
-    const Error error = thrown_by([&] { read_tiff_directories(file); });
+    const auto file = storage::open_input(folder.write("x.tif", c.bytes));
+    const Error error = thrown_by([&] { read_tiff_directories(*file); });
     const bool cut = std::string(c.text).find("the file ends at") != std::string::npos;
     EXPECT_EQ(error.code(), cut ? ErrorCode::corrupt : ErrorCode::malformed)
         << c.what << ": " << error.what();
@@ -150,7 +151,7 @@ TEST(TiffImage, MutatedFilesGiveErrorsOrPixels) {
                            "pillow-child_ifd.tiff", "imagetiff-tiled-jpeg-ycbcr.tif",
                            "pillow-tiff_wrong_bits_per_sample.tiff"}) {
     const std::string whole = file_text(sample(std::string("odd/tiff/") + name));
-    const FileBytes original(sample(std::string("odd/tiff/") + name));
+    const auto original = storage::open_input(sample(std::string("odd/tiff/") + name));
     for (unsigned round = 0; round < 60; ++round) {
       std::mt19937 random(seed * 1000 + round);
       std::string bytes = whole;
@@ -199,9 +200,9 @@ TEST(TiffFileWriter, BigTiffHoldsTheSameAsClassic) {
                           {325, TiffType::dword, {10, 20, 30}}});
     }
     file.finish();
-    const FileBytes written(path);
-    EXPECT_EQ(std::to_integer<int>(written.head(3)[2]), big ? 43 : 42);
-    read[big] = read_tiff_directories(written);
+    const auto written = storage::open_input(path);
+    EXPECT_EQ(std::to_integer<int>(written->head(3)[2]), big ? 43 : 42);
+    read[big] = read_tiff_directories(*written);
   }
   ASSERT_EQ(read[0].size(), 2u);
   ASSERT_EQ(read[1].size(), 2u);
@@ -325,15 +326,15 @@ TEST(TiffFileWriter, ChildrenAreReachedFromTheirDirectoryAloneInBothKinds) {
     file.add_directory(tags(16), {tags(8), tags(4)});
     file.add_directory(tags(15), {tags(7)});
     file.finish();
-    const FileBytes bytes(folder / "s.tif");
-    EXPECT_EQ(bytes.head(3)[2], std::byte{std::uint8_t(classic_limit == 0 ? 43 : 42)});
-    const auto main = read_tiff_directories(bytes);
+    const auto bytes = storage::open_input(folder / "s.tif");
+    EXPECT_EQ(bytes->head(3)[2], std::byte{std::uint8_t(classic_limit == 0 ? 43 : 42)});
+    const auto main = read_tiff_directories(*bytes);
     ASSERT_EQ(main.size(), 2u);
     std::vector<std::int64_t> widths;
     for (const TiffDirectory& d : main) {
       widths.push_back(d.width);
       for (const std::uint64_t child : d.sub_directories)
-        widths.push_back(read_tiff_directory_at(bytes, child).width);
+        widths.push_back(read_tiff_directory_at(*bytes, child).width);
     }
     EXPECT_EQ(widths, (std::vector<std::int64_t>{16, 8, 4, 15, 7}));
   }

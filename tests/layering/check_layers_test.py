@@ -103,6 +103,15 @@ class Rules(unittest.TestCase):
         self.write("tests/layering/one_door.txt", "cli/c.cpp  why\nheadrace/zarr/a.cpp\nheadrace/zarr/b.cpp  why\n")
         self.expect("headrace/zarr/a.cpp:3: 'LocalStore'")
 
+    def test_bytes_come_by_one_door(self):
+        self.write("headrace/core/a.cpp", "std::ifstream a(p);\nauto b = std::fopen(p, m);\nint c = ::open(p, 0);\nfor (auto& e : fs::directory_iterator(p)) {}\n"
+                   "auto t = TIFFOpenExt(p, m, o);\nfile.loadFileUntilTag(p);\n")
+        self.write("headrace/core/b.cpp", "Cohort::open(p);\nTIFFClientOpenExt(p);\nTIFFOpenOptionsAlloc();\nstd::istringstream s(text);\n// std::ifstream, ::open(p)\n")
+        self.write("headrace/core/posix.cpp", "int real_open() { return ::open(p, 0); }\n")
+        self.write("tests/core/a_test.cpp", "std::ifstream file(p);\n")
+        names = ("std::ifstream", "fopen", "::open", "directory_iterator", "TIFFOpenExt", "loadFileUntilTag")
+        self.expect(*[f"headrace/core/a.cpp:{n}: '{name}'" for n, name in enumerate(names, 1)])
+
     def test_banned_words_are_found_where_they_are_banned(self):
         self.write("headrace/core/a.cpp", "int a;\nstd::unordered_map<int, int> b;\n")
         self.write("headrace/math/b.hpp", "#ifdef __CUDA_ARCH__\n#endif\n")

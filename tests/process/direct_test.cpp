@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "headrace/imaging/tiff/tiff_directory.hpp"
-#include "headrace/imaging/whole_file.hpp"
 #include "headrace/process/tile_decoder.hpp"
 #include "headrace/storage/device_writer.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "tests/core/error_of.hpp"
 #include "tests/process/accelerated_cases.hpp"
 #include "tests/process/host_accelerator.hpp"
@@ -233,7 +233,7 @@ TEST_F(DirectAperio, GivesThePixelsOfTheCpu) {
 TEST_F(DirectAperio, ATileThatIsCutOffIsTheErrorOfTheCpu) {
   const std::string damaged = folder_ / "damaged.svs";
   std::filesystem::copy_file(slide_, damaged);
-  const auto directory = imaging::read_tiff_directories(imaging::FileBytes(damaged))[0];
+  const auto directory = imaging::read_tiff_directories(*storage::open_input(damaged))[0];
   constexpr std::size_t kTile = 17;  // row 1, column 7 of 10 columns
   const std::uint64_t lost = directory.tile_bytes[kTile] / 2;
   std::fstream file(damaged, std::ios::in | std::ios::out | std::ios::binary);

@@ -5,9 +5,9 @@
 
 #include <cerrno>
 
+#include "headrace/core/posix.hpp"
 #include "headrace/process/process.hpp"
 #include "headrace/storage/local_store.hpp"
-#include "headrace/storage/posix.hpp"
 #include "headrace/zarr/array.hpp"
 #include "tests/process/generated_image.hpp"
 
@@ -28,10 +28,10 @@ class SmallDisk {
  public:
   explicit SmallDisk(std::int64_t bytes) {
     bytes_left = bytes;
-    kept_ = storage::posix::calls().write;
-    storage::posix::calls().write = write_until_full;
+    kept_ = posix::calls().write;
+    posix::calls().write = write_until_full;
   }
-  ~SmallDisk() { storage::posix::calls().write = kept_; }
+  ~SmallDisk() { posix::calls().write = kept_; }
 
  private:
   ssize_t (*kept_)(int, const void*, std::size_t);

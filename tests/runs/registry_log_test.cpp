@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/storage/posix.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace headrace::runs {
@@ -16,10 +16,10 @@ namespace {
 
 class RegistryLogTest : public ::testing::Test {
  protected:
-  void TearDown() override { storage::posix::calls() = calls_; }
+  void TearDown() override { posix::calls() = calls_; }
   RegistryLog log() const { return RegistryLog::load(file_); }
 
-  storage::posix::Calls calls_ = storage::posix::calls();
+  posix::Calls calls_ = posix::calls();
   const fixtures::TemporaryFolder folder_;
   const std::filesystem::path file_ = folder_.path("log.jsonl");
 };
@@ -66,21 +66,21 @@ TEST_F(RegistryLogTest, NothingIsAddedWhereTheDiskFails) {
     }
     EXPECT_EQ(read_file(file_), before);
   };
-  storage::posix::calls().fsync = [](int) {
+  posix::calls().fsync = [](int) {
     errno = EIO;
     return -1;
   };
   fails();
-  storage::posix::calls() = calls_;
+  posix::calls() = calls_;
   static ssize_t (*real)(int, const void*, std::size_t) = calls_.write;
-  storage::posix::calls().write = [](int fd, const void* src, std::size_t count) -> ssize_t {
+  posix::calls().write = [](int fd, const void* src, std::size_t count) -> ssize_t {
     static int n = 0;
     if (n++ == 0) return real(fd, src, count / 2);  // a part of the line, then the disk is full
     errno = ENOSPC;
     return -1;
   };
   fails();
-  storage::posix::calls() = calls_;
+  posix::calls() = calls_;
   log.append({{"name", "a"}, {"model", "2"}});
   EXPECT_EQ(this->log().lines().size(), 2u);
 }

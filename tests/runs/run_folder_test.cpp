@@ -200,8 +200,8 @@ TEST(RunFolder, LinesAreOnTheDiskBeforeTheCheckpoint) {
   run.append_steps("{\"step\":1}\n");
   static std::vector<std::string> synced;
   synced.clear();
-  auto& calls = storage::posix::calls();
-  const storage::posix::Calls real = calls;
+  auto& calls = posix::calls();
+  const posix::Calls real = calls;
   calls.fsync = [](int fd) {
     const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
     synced.push_back(path.filename().string());

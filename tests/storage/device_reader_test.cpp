@@ -11,10 +11,10 @@
 #include <fstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/storage/cufile.hpp"
 #include "headrace/storage/device_writer.hpp"
 #include "headrace/storage/local_store.hpp"
-#include "headrace/storage/posix.hpp"
 
 namespace headrace::storage {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "headrace/storage/posix.hpp"
+#include "headrace/core/posix.hpp"
 #include "tests/core/error_of.hpp"
 #include "tests/storage/store_contract.hpp"
 #include "tests/storage/test_folder.hpp"
@@ -136,7 +136,7 @@ TEST_F(LocalStoreFaults, AReadErrorNamesTheFileAndTheBytes) {
   std::vector<std::byte> part(2);
   const std::string text = error_of(ErrorCode::io, [&] { object->read(3, part); });
   EXPECT_NE(text.find("seed/k"), std::string::npos) << text;
-  EXPECT_NE(text.find("3-5"), std::string::npos) << text;
+  EXPECT_NE(text.find("3 to 5"), std::string::npos) << text;
 }
 
 TEST_F(LocalStoreFaults, FilesThatCannotBeOpenedAreAnErrorNotMissing) {

@@ -27,6 +27,7 @@ class MemoryStore : public storage::Store {
     MemoryObject(std::vector<std::byte> bytes, MemoryStore& owner)
         : bytes_(std::move(bytes)), owner_(owner) {}
     std::uint64_t size_bytes() const override { return bytes_.size(); }
+    std::string describe() const override { return "memory object"; }
     void read(std::uint64_t offset, std::span<std::byte> dst) const override {
       const std::lock_guard lock(owner_.mutex_);
       owner_.reads.push_back({offset, dst.size()});
@@ -47,6 +48,7 @@ class MemoryStore : public storage::Store {
     if (found == objects.end()) return nullptr;
     return std::make_shared<MemoryObject>(found->second, const_cast<MemoryStore&>(*this));
   }
+  bool may_be_away() const override { return true; }
   void put(const std::string& key, std::span<const std::byte> bytes) override {
     const std::lock_guard lock(mutex_);
     objects[key].assign(bytes.begin(), bytes.end());

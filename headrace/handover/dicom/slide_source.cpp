@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/handover/dicom/dataset_items.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
@@ -22,10 +23,10 @@ std::vector<std::string> files_around(const fs::path& source) {
     if (entry.is_regular_file()) files.push_back(entry.path().string());
   };
   if (fs::is_directory(source)) {
-    for (const auto& entry : fs::recursive_directory_iterator(source)) add(entry);
+    walk_folder(source, add);
   } else if (fs::exists(source)) {
     const fs::path folder = source.has_parent_path() ? source.parent_path() : fs::path(".");
-    for (const auto& entry : fs::directory_iterator(folder)) add(entry);
+    for (const auto& entry : list_folder(folder)) add(entry);
   } else {
     fail(ErrorCode::not_found, "{}: not there; name the slide that was predicted ({})",
          source.string(), Option{"source"});

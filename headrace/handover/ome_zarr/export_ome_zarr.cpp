@@ -4,10 +4,10 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/handover/ome_zarr/predicted_image.hpp"
 #include "headrace/handover/ome_zarr/stored_image.hpp"
 #include "headrace/storage/place.hpp"
-#include "headrace/storage/posix.hpp"
 
 namespace headrace::handover {
 
@@ -19,7 +19,7 @@ std::vector<std::filesystem::path> export_store(const std::string& store,
   for (std::size_t i = 0; options.images.empty() && i < cohort->images().size(); ++i)
     wanted.insert(i);
   const std::filesystem::path folder = storage::Place::parse(options.out).path();
-  if (storage::posix::make_folders(folder.string()) != 0) {
+  if (posix::make_folders(folder.string()) != 0) {
     fail(ErrorCode::io, "{}: can't be made; name another folder ({})", options.out, Option{"out"});
   }
   ThreadPool pool(options.jobs);

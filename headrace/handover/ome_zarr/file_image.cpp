@@ -5,6 +5,7 @@
 
 #include "headrace/cohort/ome_label.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/handover/dicom/series_files.hpp"
@@ -26,8 +27,9 @@ constexpr std::byte kWhite{255};
 
 std::vector<std::string> files_under(const std::string& folder) {
   std::vector<std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
+  walk_folder(folder, [&](const fs::directory_entry& entry) {
     if (entry.is_regular_file()) files.push_back(entry.path().string());
+  });
   std::sort(files.begin(), files.end());
   return files;
 }

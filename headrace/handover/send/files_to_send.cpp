@@ -5,10 +5,11 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/input_path.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
 #include "headrace/imaging/file_kind.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::handover {
 namespace {
@@ -46,7 +47,7 @@ class Finder {
 
   void add_folder(const std::string& folder) {
     std::vector<std::string> paths;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    walk_folder(folder, [&](const fs::directory_entry& entry) {
       std::error_code ignored;
       if (const auto why = why_not_read(entry)) {
         SentFile lost;
@@ -57,7 +58,7 @@ class Finder {
       } else if (entry.is_regular_file(ignored)) {
         paths.push_back(entry.path().string());
       }
-    }
+    });
     std::sort(paths.begin(), paths.end());
     for (const std::string& path : paths) add_found(path);
   }
@@ -97,7 +98,7 @@ class Finder {
 
 bool has_dicom_mark(const std::string& path) {
   constexpr std::size_t kMarkEnd = 132;
-  const auto head = imaging::FileBytes(path).head(kMarkEnd);
+  const auto head = storage::open_input(path)->head(kMarkEnd);
   const std::string_view bytes(reinterpret_cast<const char*>(head.data()), head.size());
   return bytes.ends_with("DICM") && bytes.size() == kMarkEnd;
 }

@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <string>
 
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::handover {
 
@@ -15,7 +16,7 @@ class WebMessage {
   /// Errors: not_found, io.
   WebMessage(const std::string& path, const std::string& boundary);
 
-  std::uint64_t size() const { return head_.size() + file_.size() + tail_.size(); }
+  std::uint64_t size() const { return head_.size() + file_size_ + tail_.size(); }
   /// Reads on from this byte.
   void go_to(std::uint64_t offset) { offset_ = offset; }
   /// At most `count` bytes from where the last piece ended, none at the end. SIZE_MAX after an
@@ -25,7 +26,8 @@ class WebMessage {
 
  private:
   std::string head_;
-  imaging::FileBytes file_;
+  std::shared_ptr<const storage::Object> file_;
+  std::uint64_t file_size_;
   std::string tail_;
   std::uint64_t offset_ = 0;
   std::exception_ptr error_;

@@ -9,7 +9,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -69,7 +69,7 @@ std::string text_of(const std::string& folder, PlainContent content,
 
 PlainContent plain_content(const std::string& path) {
   constexpr std::size_t kLooked = 4096;
-  const auto head = FileBytes(path).head(kLooked);
+  const auto head = storage::open_input(path)->head(kLooked);
   if (head.empty()) return PlainContent::empty;
   const bool zeros =
       std::all_of(head.begin(), head.end(), [](std::byte byte) { return byte == std::byte{0}; });

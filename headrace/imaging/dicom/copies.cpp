@@ -2,25 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/dicom/frame_decoder.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
 
 bool same_bytes(const FileHeader& a, const FileHeader& b) {
   if (a.size_bytes != b.size_bytes) return false;
-  std::ifstream first(a.path, std::ios::binary), second(b.path, std::ios::binary);
-  std::vector<char> one(1 << 16), other(one.size());
-  while (first && second) {
-    first.read(one.data(), static_cast<std::streamsize>(one.size()));
-    second.read(other.data(), static_cast<std::streamsize>(other.size()));
-    if (first.gcount() != second.gcount()) return false;
-    if (!std::equal(one.begin(), one.begin() + first.gcount(), other.begin())) return false;
+  const auto first = storage::open_input(a.path), second = storage::open_input(b.path);
+  const std::uint64_t size = first->size_bytes();
+  if (size != second->size_bytes()) return false;
+  std::vector<std::byte> one(1 << 16), other(one.size());
+  for (std::uint64_t at = 0; at < size; at += one.size()) {
+    const std::size_t count = std::min<std::uint64_t>(one.size(), size - at);
+    first->read(at, {one.data(), count});
+    second->read(at, {other.data(), count});
+    if (!std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(count), other.begin()))
+      return false;
   }
-  return first.eof() && second.eof();
+  return true;
 }
 
 bool same_place(const Vec3& a, const Vec3& b) {

@@ -15,6 +15,8 @@
 #include "headrace/core/utf8.hpp"
 #include "headrace/imaging/dicom/character_sets.hpp"
 #include "headrace/imaging/dicom/dicom_dictionary.hpp"
+#include "headrace/imaging/dicom/dicom_stream.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -84,6 +86,7 @@ std::optional<double> written_number(DcmElement& element, const DcmTagKey& tag,
 
 void check(const OFCondition& condition, const std::string& path, const char* doing) {
   if (condition.good()) return;
+  rethrow_read_failure();
   fail(ErrorCode::corrupt,
        "{}: {} can't be read from this DICOM file ({}). It may be truncated or damaged.", path,
        doing, condition.text());
@@ -92,10 +95,12 @@ void check(const OFCondition& condition, const std::string& path, const char* do
 std::unique_ptr<DcmFileFormat> load_dicom(const std::string& path, bool with_pixels) {
   start_dcmtk();
   auto file = std::make_unique<DcmFileFormat>();
-  const OFCondition condition =
-      with_pixels ? file->loadFile(path.c_str())
-                  : file->loadFileUntilTag(path.c_str(), EXS_Unknown, EGL_noChange,
-                                           DCM_MaxReadLength, ERM_autoDetect, DCM_PixelData);
+  DicomStream stream(storage::open_input(path));
+  file->transferInit();
+  const OFCondition condition = with_pixels ? file->read(stream)
+                                            : file->readUntilTag(stream, EXS_Unknown, EGL_noChange,
+                                                                 DCM_MaxReadLength, DCM_PixelData);
+  file->transferEnd();
   check(condition, path, "the header");
   return file;
 }

@@ -1,14 +1,16 @@
 #include "headrace/imaging/nifti/nifti_reader.hpp"
 
-#include "headrace/imaging/byte_source.hpp"
 #include "headrace/imaging/nifti/nifti_header.hpp"
 #include "headrace/imaging/volume/stored_values.hpp"
+#include "headrace/storage/byte_source.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 
 std::unique_ptr<VolumeReader> open_nifti(const std::string& path) {
   std::array<std::byte, kNiftiHeaderBytes> bytes{};
-  const std::size_t found = ByteSource(path).read_some(0, bytes.data(), bytes.size());
+  const std::size_t found =
+      storage::ByteSource(storage::open_input(path)).read_some(0, bytes.data(), bytes.size());
   const NiftiHeader header = parse_nifti_header({bytes.data(), found}, path);
   VolumeInfo info;
   info.grid = nifti_grid(header, path, info.notes);

@@ -12,12 +12,12 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
 
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostXmlBytes = std::uint64_t{1} << 30;
 constexpr int kPieceBytes = 1 << 20;
 constexpr double kMaxCoordinate = 1e9;
 constexpr std::size_t kMaxNesting = 64;  // of groups
@@ -181,17 +181,17 @@ struct ParserDeleter {
 };
 using Parser = std::unique_ptr<std::remove_pointer_t<XML_Parser>, ParserDeleter>;
 
-void parse(const FileBytes& file, XML_Parser parser, const AsapHandler& handler) {
-  if (file.size() > kMaxFileBytes)
-    fail(ErrorCode::memory, "more than {} bytes of XML are not read", kMaxFileBytes);
+void parse(const storage::Object& file, XML_Parser parser, const AsapHandler& handler) {
+  if (file.size_bytes() > kMostXmlBytes)
+    fail(ErrorCode::memory, "more than {} bytes of XML are not read", kMostXmlBytes);
   std::uint64_t bytes = 0;
   for (bool last = false; !last;) {
     void* const piece = XML_GetBuffer(parser, kPieceBytes);
     if (piece == nullptr) fail(ErrorCode::memory, "there is no memory left to read the XML");
-    const auto there = std::min<std::uint64_t>(kPieceBytes, file.size() - bytes);
+    const auto there = std::min<std::uint64_t>(kPieceBytes, file.size_bytes() - bytes);
     file.read(bytes, {static_cast<std::byte*>(piece), there});
     bytes += there;
-    last = bytes == file.size();
+    last = bytes == file.size_bytes();
     if (XML_ParseBuffer(parser, static_cast<int>(there), last) == XML_STATUS_OK) continue;
     if (!handler.problem().empty()) fail(ErrorCode::malformed, "{}", handler.problem());
     fail(ErrorCode::malformed, "line {}: not valid XML: {}", XML_GetCurrentLineNumber(parser),
@@ -202,7 +202,7 @@ void parse(const FileBytes& file, XML_Parser parser, const AsapHandler& handler)
 }  // namespace
 
 AnnotationFile read_asap_xml(const std::string& path) {
-  const FileBytes file(path);
+  const auto file = storage::open_input(path);
   const Parser parser(XML_ParserCreate(nullptr));
   if (!parser) fail(ErrorCode::memory, "{}: there is no memory left to read the XML", path);
   AsapHandler handler(parser.get());
@@ -210,7 +210,7 @@ AnnotationFile read_asap_xml(const std::string& path) {
   XML_SetElementHandler(parser.get(), on_start, on_end);
   XML_SetStartDoctypeDeclHandler(parser.get(), on_document_type);
   return with_context(path, [&] {
-    parse(file, parser.get(), handler);
+    parse(*file, parser.get(), handler);
     return handler.file();
   });
 }

@@ -10,13 +10,13 @@
 #include "headrace/core/json.hpp"
 #include "headrace/core/json_depth.hpp"
 #include "headrace/core/utf8.hpp"
-#include "headrace/imaging/byte_source.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/byte_source.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
 
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostInflation = 100;  // coordinates in text give 3 to 15
 constexpr double kMaxCoordinate = 1e9;
 constexpr int kMaxDepth = 64;
@@ -222,16 +222,17 @@ void add_features(const Json& list, const std::string& what, int depth, Annotati
 }
 
 std::string read_text(const std::string& path) {
-  ByteSource source(path);
+  storage::ByteSource source(storage::open_input(path));
   if (!source.compressed()) {
-    if (source.file_bytes() > kMaxFileBytes)
-      too_large(path, fmt::format("{} bytes", source.file_bytes()), kMaxFileBytes);
-    std::string text(source.file_bytes(), '\0');
+    if (source.stored_bytes() > kMostTextBytes)
+      too_large(path, fmt::format("{} bytes", source.stored_bytes()), kMostTextBytes);
+    std::string text(source.stored_bytes(), '\0');
     source.read(0, text.data(), text.size());
     return text;
   }
   constexpr std::size_t kStep = std::size_t{1} << 20;
-  const std::uint64_t limit = std::min(kMaxFileBytes, source.file_bytes() * kMostInflation + kStep);
+  const std::uint64_t limit =
+      std::min(kMostTextBytes, source.stored_bytes() * kMostInflation + kStep);
   std::string text;
   for (std::size_t there = kStep; there == kStep;) {
     const std::size_t at = text.size();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/log.hpp"
 
 namespace headrace::imaging {
@@ -54,8 +55,7 @@ bool load(const std::string& path, OpenSlideLibrary& functions) {
 std::vector<std::string> wheel_libraries() {
   std::vector<std::string> found;
   std::error_code ignored;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(HR_VENV) + "/lib", ignored)) {
+  for (const auto& entry : list_folder_if_there(std::string(HR_VENV) + "/lib")) {
     if (entry.path().filename().string().rfind("python3", 0) != 0) continue;
     const auto library = entry.path() / "site-packages/openslide_bin/libopenslide.so.1";
     if (std::filesystem::exists(library, ignored)) found.push_back(library.string());

@@ -13,9 +13,9 @@
 #include "headrace/imaging/slide/one_level_slide.hpp"
 #include "headrace/imaging/slide/tiff_slide.hpp"
 #include "headrace/imaging/tiff/tiff_colours.hpp"
-#include "headrace/imaging/whole_file.hpp"
 #include "headrace/pixels/jpeg/jpeg_app_data.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -39,7 +39,7 @@ class WholeImageSlide : public PlainSlide {
                   std::int64_t width, std::optional<double> mpp_y, std::optional<double> mpp_x,
                   std::vector<std::byte> icc_profile)
       : PlainSlide(path, format, height, width) {
-    check_whole_image(path, height, width, FileBytes(path).size());
+    check_whole_image(path, height, width, storage::open_input(path)->size_bytes());
     info_.icc_profile = std::move(icc_profile);
     if (!mpp_y || !mpp_x) return;
     const PixelSize size = pixel_size_of_density(*mpp_y, *mpp_x);
@@ -78,8 +78,7 @@ std::unique_ptr<SlideReader> open_plain_slide(const std::string& path) {
                                                info.icc_profile);
     }
     case FileKind::jpeg: {
-      const FileBytes file(path);
-      const auto head = file.head(std::min<std::uint64_t>(file.size(), kHeadBytes));
+      const auto head = storage::open_input(path)->head(kHeadBytes);
       const pixels::JpegInfo info = pixels::read_jpeg_info(head, path);
       if (const auto turned = why_turned(exif_orientation(pixels::jpeg_exif(head))))
         fail(ErrorCode::unsupported, "{}: {}", path, *turned);

@@ -17,7 +17,7 @@
 #include "headrace/imaging/slide/transparent_outside.hpp"
 #include "headrace/imaging/tiff/tiff_blocks.hpp"
 #include "headrace/imaging/tiff/tiff_colours.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -28,22 +28,22 @@ constexpr std::array kSlideEndings{".svs", ".ndpi",    ".mrxs", ".scn", ".vms", 
 /// Hamamatsu's NDPI writes offsets beyond 4 GiB in a way of its own, which OpenSlide knows.
 void check_blocks(const std::string& path, std::string_view vendor) {
   if (vendor == "hamamatsu") return;
-  const FileBytes file(path);
+  const auto file = storage::open_input(path);
   std::vector<TiffDirectory> directories;
   try {
     bool damaged = false;
-    directories = read_whole_tiff_directories(file, damaged);
+    directories = read_whole_tiff_directories(*file, damaged);
   } catch (const Error&) {
     return;  // OpenSlide reports what is wrong with it
   }
-  check_tiff_blocks(file, directories);
+  check_tiff_blocks(*file, directories);
 }
 
 /// OpenSlide cuts a scanner's TIFF of more than 8 bits to the high byte: black where 12 are used.
 void check_depth(const std::string& path) {
   int bits = 0;
   try {
-    bits = read_first_tiff_directory(FileBytes(path)).bits;
+    bits = read_first_tiff_directory(*storage::open_input(path)).bits;
   } catch (const Error&) {
     return;  // OpenSlide reports what is wrong with it
   }
@@ -79,7 +79,7 @@ void SlideReader::read_patches(std::span<const SlidePatch> patches, std::int64_t
 }
 
 std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
-  { const FileBytes exists(path); }
+  storage::open_input(path);  // says what is not there, or is no file
   const OpenSlideLibrary* openslide = openslide_library();
   const char* vendor = openslide != nullptr ? openslide->detect_vendor(path.c_str()) : nullptr;
   const std::string ending = lowered(std::filesystem::path(path).extension().string());

@@ -14,6 +14,7 @@
 #include "headrace/imaging/tiff/tiff_pages.hpp"
 #include "headrace/imaging/tiff/tiff_picture.hpp"
 #include "headrace/imaging/tiff/tiff_pixel_size.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -112,8 +113,7 @@ std::unique_ptr<SlideReader> open_pixels(const std::string& path, const TiffPage
 
 std::unique_ptr<SlideReader> open_tiff_slide(const std::string& path,
                                              const OpenSlideLibrary* openslide) {
-  const FileBytes file(path);
-  const TiffPages pages = choose_tiff_pages(file);
+  const TiffPages pages = choose_tiff_pages(*storage::open_input(path));
   const TiffDirectory& level0 = pages.levels[0];
   if (const auto why = why_no_rgb(level0)) fail(ErrorCode::unsupported, "{}: {}", path, *why);
   std::vector<Note> notes = pages.notes;

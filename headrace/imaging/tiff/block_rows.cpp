@@ -84,10 +84,6 @@ std::uint16_t word_of(TIFF* tiff, std::uint32_t tag, std::uint16_t missing) {
 }
 
 int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
-int close_proc(thandle_t) { return 0; }
-tmsize_t no_writing(thandle_t, void*, tmsize_t) { return 0; }
-int no_map(thandle_t, void**, toff_t*) { return 0; }
-void no_unmap(thandle_t, void*, toff_t) {}
 
 std::vector<std::byte> front_of(const TiffDirectory& d, TIFF* whole, std::size_t block,
                                 std::int64_t height) {
@@ -150,17 +146,18 @@ bool BlockRows::can(std::uint16_t compression) {
   }
 }
 
-BlockRows::BlockRows(const FileBytes& file, const TiffDirectory& d, TIFF* whole, std::size_t block,
-                     std::int64_t height)
-    : file_(file), front_(front_of(d, whole, block, height)) {
+BlockRows::BlockRows(std::shared_ptr<const storage::Object> file, const TiffDirectory& d,
+                     TIFF* whole, std::size_t block, std::int64_t height)
+    : stream_(file, front_of(d, whole, block, height)) {
   TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
   TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, this);
   TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, nullptr);
-  tiff_ = TIFFClientOpenExt(file.path().c_str(), "rm", this, read_proc, no_writing, seek_proc,
-                            close_proc, size_proc, no_map, no_unmap, options);
+  tiff_ = stream_.open(options);
   TIFFOpenOptionsFree(options);
-  if (tiff_ == nullptr)
-    fail(ErrorCode::corrupt, "{}: a block can't be decoded by rows: {}", file.path(), why_);
+  if (tiff_ == nullptr) {
+    stream_.rethrow();
+    fail(ErrorCode::corrupt, "{}: a block can't be decoded by rows: {}", file->describe(), why_);
+  }
   if (d.compression == COMPRESSION_JPEG && d.photometric == PHOTOMETRIC_YCBCR)
     TIFFSetField(tiff_, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   row_bytes_ = static_cast<std::int64_t>(TIFFScanlineSize64(tiff_));
@@ -172,47 +169,13 @@ BlockRows::~BlockRows() {
 
 bool BlockRows::read(std::int64_t y, std::int64_t count, std::uint8_t* dst) {
   for (std::int64_t i = 0; i < count; ++i) {
-    if (TIFFReadScanline(tiff_, dst + i * row_bytes_, static_cast<std::uint32_t>(y + i), 0) < 0)
+    if (TIFFReadScanline(tiff_, dst + i * row_bytes_, static_cast<std::uint32_t>(y + i), 0) < 0) {
+      stream_.rethrow();
       return false;
+    }
     next_ = y + i + 1;
   }
   return true;
-}
-
-tmsize_t BlockRows::read_proc(thandle_t self, void* dst, tmsize_t count) {
-  auto& rows = *static_cast<BlockRows*>(self);
-  auto* out = static_cast<std::byte*>(dst);
-  const std::uint64_t front = rows.front_.size(), end = front + rows.file_.size();
-  if (count <= 0 || rows.at_ >= end) return 0;
-  const std::uint64_t wanted =
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(count), end - rows.at_);
-  std::uint64_t done = 0;
-  if (rows.at_ < front) {
-    done = std::min(wanted, front - rows.at_);
-    std::memcpy(out, rows.front_.data() + rows.at_, done);
-  }
-  try {
-    if (done < wanted)
-      rows.file_.read(rows.at_ + done - front, std::span<std::byte>(out + done, wanted - done));
-  } catch (const Error&) {
-    return -1;
-  }
-  rows.at_ += wanted;
-  return static_cast<tmsize_t>(wanted);
-}
-
-toff_t BlockRows::seek_proc(thandle_t self, toff_t offset, int whence) {
-  auto& rows = *static_cast<BlockRows*>(self);
-  const toff_t from = whence == SEEK_CUR   ? rows.at_
-                      : whence == SEEK_END ? rows.front_.size() + rows.file_.size()
-                                           : 0;
-  rows.at_ = from + offset;
-  return rows.at_;
-}
-
-toff_t BlockRows::size_proc(thandle_t self) {
-  const auto& rows = *static_cast<BlockRows*>(self);
-  return rows.front_.size() + rows.file_.size();
 }
 
 int BlockRows::on_error(TIFF*, void* self, const char*, const char* format, va_list args) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headrace/imaging/tiff/tiff_directory.hpp"
+#include "headrace/imaging/tiff/tiff_stream.hpp"
 
 namespace headrace::imaging {
 
@@ -19,8 +20,8 @@ class BlockRows {
  public:
   /// Of a picture's directory: what decodes its blocks, as libtiff read it.
   /// Errors: memory, malformed.
-  BlockRows(const FileBytes& file, const TiffDirectory& d, TIFF* whole, std::size_t block,
-            std::int64_t height);
+  BlockRows(std::shared_ptr<const storage::Object> file, const TiffDirectory& d, TIFF* whole,
+            std::size_t block, std::int64_t height);
   ~BlockRows();
   BlockRows(const BlockRows&) = delete;
   BlockRows& operator=(const BlockRows&) = delete;
@@ -36,14 +37,9 @@ class BlockRows {
   const std::string& why() const noexcept { return why_; }
 
  private:
-  static tmsize_t read_proc(thandle_t self, void* dst, tmsize_t count);
-  static toff_t seek_proc(thandle_t self, toff_t offset, int whence);
-  static toff_t size_proc(thandle_t self);
   static int on_error(TIFF*, void* self, const char*, const char* format, va_list args);
 
-  const FileBytes& file_;
-  std::vector<std::byte> front_;  ///< header and directory
-  std::uint64_t at_ = 0;
+  TiffStream stream_;  ///< a header and a directory of ours in front of the file
   std::string why_;
   TIFF* tiff_ = nullptr;
   std::int64_t row_bytes_ = 0, next_ = 0;

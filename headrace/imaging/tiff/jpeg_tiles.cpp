@@ -12,8 +12,8 @@
 #include "headrace/imaging/tiff/jpeg_splice.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/tiff/tiff_pages.hpp"
-#include "headrace/imaging/whole_file.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -41,8 +41,8 @@ bool complete(const TiffDirectory& d) {
 
 class TiffJpegTiles : public JpegTiles {
  public:
-  TiffJpegTiles(const std::string& path, std::vector<TiffDirectory> directories)
-      : file_(path), directories_(std::move(directories)) {
+  TiffJpegTiles(std::shared_ptr<const storage::Object> file, std::vector<TiffDirectory> directories)
+      : file_(std::move(file)), directories_(std::move(directories)) {
     for (auto& d : directories_) {
       levels_.push_back({d.height, d.width, d.tile_height, d.tile_width});
       d.description.clear();
@@ -54,39 +54,39 @@ class TiffJpegTiles : public JpegTiles {
   std::vector<std::byte> tile(int level, std::int64_t tile_y, std::int64_t tile_x) const override {
     if (level < 0 || level >= static_cast<int>(levels_.size())) {
       fail(ErrorCode::usage, "{}: has {} levels of JPEG tiles, level {} was asked for",
-           file_.path(), levels_.size(), level);
+           file_->describe(), levels_.size(), level);
     }
     const TiffDirectory& d = directories_[static_cast<std::size_t>(level)];
     if (tile_y < 0 || tile_x < 0 || tile_y >= d.tiles_down() || tile_x >= d.tiles_across()) {
       fail(ErrorCode::usage, "{}: level {} has {}x{} tiles, tile row {}, column {} was asked for",
-           file_.path(), level, d.tiles_across(), d.tiles_down(), tile_y, tile_x);
+           file_->describe(), level, d.tiles_across(), d.tiles_down(), tile_y, tile_x);
     }
     const auto index = static_cast<std::size_t>(tile_y * d.tiles_across() + tile_x);
     if (d.is_missing(index)) return {};
     return with_context(
         fmt::format("level {}, tile row {}, column {}", level, tile_y, tile_x), [&] {
-          if (d.tile_offsets[index] > file_.size() ||
-              d.tile_bytes[index] > file_.size() - d.tile_offsets[index]) {
+          if (d.tile_offsets[index] > file_->size_bytes() ||
+              d.tile_bytes[index] > file_->size_bytes() - d.tile_offsets[index]) {
             fail(ErrorCode::corrupt,
                  "{}: the tile lies at bytes {} to {}, but the file ends at {}; it is truncated or "
                  "damaged",
-                 file_.path(), d.tile_offsets[index], d.tile_offsets[index] + d.tile_bytes[index],
-                 file_.size());
+                 file_->describe(), d.tile_offsets[index],
+                 d.tile_offsets[index] + d.tile_bytes[index], file_->size_bytes());
           }
           std::vector<std::byte> raw(d.tile_bytes[index]);
-          file_.read(d.tile_offsets[index], raw);
+          file_->read(d.tile_offsets[index], raw);
           auto jpeg = splice_jpeg_tile(d.jpeg_tables, raw, d.photometric == kRgb, d.tile_height,
                                        d.tile_width);
           if (!jpeg) {
             fail(ErrorCode::corrupt, "{}: the tile at byte {} is not a colour JPEG of {}x{} pixels",
-                 file_.path(), d.tile_offsets[index], d.tile_width, d.tile_height);
+                 file_->describe(), d.tile_offsets[index], d.tile_width, d.tile_height);
           }
           return std::move(*jpeg);
         });
   }
 
  private:
-  FileBytes file_;
+  std::shared_ptr<const storage::Object> file_;
   std::vector<TiffDirectory> directories_;
   std::vector<JpegTileLevel> levels_;
 };
@@ -94,7 +94,7 @@ class TiffJpegTiles : public JpegTiles {
 /// Levels in the slide reader's order. For an Aperio slide: every tiled directory, in file order.
 /// For a TIFF: its pyramid, including SubIFDs; for one that OpenSlide reads its levels, which are
 /// the first directory and the tiled ones marked as reduced, by falling width.
-std::vector<TiffDirectory> pick_levels(const FileBytes& file, const std::string& vendor) {
+std::vector<TiffDirectory> pick_levels(const storage::Object& file, const std::string& vendor) {
   std::vector<TiffDirectory> levels;
   bool by_openslide = vendor == "aperio";
   if (vendor != "aperio") {
@@ -173,10 +173,11 @@ std::unique_ptr<JpegTiles> JpegTiles::open(const std::string& path) {
   const char* known = openslide != nullptr ? openslide->detect_vendor(path.c_str()) : nullptr;
   const std::string vendor = known != nullptr ? known : "tiff";
   if (vendor != "aperio" && vendor != "generic-tiff" && vendor != "tiff") return nullptr;
-  auto levels = pick_levels(FileBytes(path), vendor);
+  const auto file = storage::open_input(path);
+  auto levels = pick_levels(*file, vendor);
   if (levels.empty()) return nullptr;
   TiffDirectory level0 = levels[0];
-  auto tiles = std::make_unique<TiffJpegTiles>(path, std::move(levels));
+  auto tiles = std::make_unique<TiffJpegTiles>(file, std::move(levels));
   try {
     const auto slide = vendor == "aperio"
                            ? open_with_openslide(*openslide, path, vendor)

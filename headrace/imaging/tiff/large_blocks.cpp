@@ -34,9 +34,9 @@ bool LargeBlocks::fit(const TiffDirectory& d, std::uint64_t decoded) {
   return d.compression == COMPRESSION_NONE || largest_block(d) <= kMaxCompressedBytes;
 }
 
-LargeBlocks::LargeBlocks(const FileBytes& file, const TiffDirectory& d, TiffHandlePool& pool,
-                         std::int64_t block_height, std::int64_t row_bytes)
-    : file_(file),
+LargeBlocks::LargeBlocks(std::shared_ptr<const storage::Object> file, const TiffDirectory& d,
+                         TiffHandlePool& pool, std::int64_t block_height, std::int64_t row_bytes)
+    : file_(std::move(file)),
       d_(d),
       pool_(pool),
       block_height_(block_height),
@@ -117,9 +117,9 @@ std::shared_ptr<const TiffBlock> LargeBlocks::decode(OpenBlock& open, std::int64
     BlockRows& rows = *open.planes[plane];
     auto* to = made->bytes.data() + plane * static_cast<std::size_t>(made->plane_bytes);
     if (rows.row_bytes() != made->row_bytes || !rows.read(y, count, to)) {
-      fail(ErrorCode::corrupt, "{}: {} {} (row {}, column {}) cannot be decoded: {}", file_.path(),
-           d_.tiled() ? "tile" : "strip", block_y * across_ + block_x, block_y * block_height_ + y,
-           block_x * block_width_, rows.why());
+      fail(ErrorCode::corrupt, "{}: {} {} (row {}, column {}) cannot be decoded: {}",
+           file_->describe(), d_.tiled() ? "tile" : "strip", block_y * across_ + block_x,
+           block_y * block_height_ + y, block_x * block_width_, rows.why());
     }
   }
   return made;

@@ -23,8 +23,8 @@ class LargeBlocks {
   static bool fit(const TiffDirectory& d, std::uint64_t decoded);
 
   /// block_height: of a tile, or rows of a strip; row_bytes: of a decoded row.
-  LargeBlocks(const FileBytes& file, const TiffDirectory& d, TiffHandlePool& pool,
-              std::int64_t block_height, std::int64_t row_bytes);
+  LargeBlocks(std::shared_ptr<const storage::Object> file, const TiffDirectory& d,
+              TiffHandlePool& pool, std::int64_t block_height, std::int64_t row_bytes);
 
   std::int64_t rows_at_a_time() const noexcept { return rows_at_a_time_; }
   /// Rows [part * rows_at_a_time(), …) of a block. Errors: corrupt (names the block's place).
@@ -44,7 +44,7 @@ class LargeBlocks {
   std::shared_ptr<const TiffBlock> decode(OpenBlock& open, std::int64_t block_y,
                                           std::int64_t block_x, std::int64_t part) const;
 
-  const FileBytes& file_;
+  std::shared_ptr<const storage::Object> file_;
   const TiffDirectory& d_;
   TiffHandlePool& pool_;
   std::int64_t block_height_, block_width_, across_, down_, row_bytes_, rows_at_a_time_;

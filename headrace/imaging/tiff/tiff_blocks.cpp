@@ -8,10 +8,10 @@
 namespace headrace::imaging {
 namespace {
 
-void check_count(const FileBytes& file, const TiffDirectory& d) {
+void check_count(const storage::Object& file, const TiffDirectory& d) {
   if (d.tile_width < 1 || d.tile_height < 1) {
     fail(ErrorCode::malformed, "{}: the TIFF directory at byte {} states tiles of {}x{} pixels",
-         file.path(), d.at, d.tile_width, d.tile_height);
+         file.describe(), d.at, d.tile_width, d.tile_height);
   }
   // Both are below 2^32.
   const auto needed = static_cast<std::uint64_t>(d.tiles_across()) *
@@ -23,25 +23,26 @@ void check_count(const FileBytes& file, const TiffDirectory& d) {
       ErrorCode::corrupt,
       "{}: the TIFF directory at byte {} lists {} tiles, but {} are needed for {}x{} pixels in tiles "
       "of {}x{}; it is damaged. Copy the file again from where it came",
-      file.path(), d.at, listed / planes, needed, d.width, d.height, d.tile_width, d.tile_height);
+      file.describe(), d.at, listed / planes, needed, d.width, d.height, d.tile_width,
+      d.tile_height);
 }
 
-void check_places(const FileBytes& file, const TiffDirectory& d) {
+void check_places(const storage::Object& file, const TiffDirectory& d) {
   const std::size_t listed = std::min(d.tile_offsets.size(), d.tile_bytes.size());
   for (std::size_t i = 0; i < listed; ++i) {
     const std::uint64_t at = d.tile_offsets[i], bytes = d.tile_bytes[i];
-    if (d.is_missing(i) || (at <= file.size() && bytes <= file.size() - at)) continue;
+    if (d.is_missing(i) || (at <= file.size_bytes() && bytes <= file.size_bytes() - at)) continue;
     fail(
         ErrorCode::corrupt,
         "{}: tile {} of the TIFF directory at byte {} lies at bytes {} to {}, but the file ends at "
         "{}; it is truncated or damaged. Copy it again from where it came",
-        file.path(), i, d.at, at, at + bytes, file.size());
+        file.describe(), i, d.at, at, at + bytes, file.size_bytes());
   }
 }
 
 }  // namespace
 
-void check_tiff_blocks(const FileBytes& file, const std::vector<TiffDirectory>& directories) {
+void check_tiff_blocks(const storage::Object& file, const std::vector<TiffDirectory>& directories) {
   for (const TiffDirectory& d : directories) {
     const bool tiled = d.tiled() || d.tile_width > 0 || !d.tile_offsets.empty();
     if (!tiled || d.image_depth > 1) continue;

@@ -11,6 +11,6 @@ namespace headrace::imaging {
 ///
 /// errors  corrupt: fewer tiles are listed than the picture needs, a tile lies behind the file's end;
 ///         malformed: tiles without a size
-void check_tiff_blocks(const FileBytes& file, const std::vector<TiffDirectory>& directories);
+void check_tiff_blocks(const storage::Object& file, const std::vector<TiffDirectory>& directories);
 
 }  // namespace headrace::imaging

@@ -30,7 +30,7 @@ std::uint64_t type_bytes(std::uint16_t type) {
 
 class Parser {
  public:
-  explicit Parser(const FileBytes& file) : file_(file) {}
+  explicit Parser(const storage::Object& file) : file_(file) {}
 
   TiffDirectory parse_first() {
     std::uint64_t at = read_header();
@@ -61,12 +61,12 @@ class Parser {
     std::set<std::uint64_t> seen;
     std::uint64_t at = read_header();
     if (at == 0)
-      fail(ErrorCode::malformed, "{}: the TIFF holds no picture (no directory)", file_.path());
+      fail(ErrorCode::malformed, "{}: the TIFF holds no picture (no directory)", file_.describe());
     while (at != 0) {
       if (!seen.insert(at).second || directories.size() == kMaxDirectories) {
         fail(ErrorCode::malformed,
              "{}: the chain of TIFF directories does not end (byte {} again, or over {} of them)",
-             file_.path(), at, kMaxDirectories);
+             file_.describe(), at, kMaxDirectories);
       }
       directories.push_back(read_directory(at));
     }
@@ -78,7 +78,7 @@ class Parser {
     const std::uint64_t version = integer(&head[2], 2);
     big_ = version == 43;
     if (version != 42 && version != 43)
-      fail(ErrorCode::malformed, "{}: is not a TIFF", file_.path());
+      fail(ErrorCode::malformed, "{}: is not a TIFF", file_.describe());
     if (!big_) return integer(&head[4], 4);
     const auto rest = read_bytes(8, 8, "header");
     return integer(rest.data(), 8);
@@ -86,11 +86,11 @@ class Parser {
 
   std::vector<std::byte> read_bytes(std::uint64_t at, std::uint64_t count,
                                     const std::string& what) const {
-    if (at > file_.size() || count > file_.size() - at) {
+    if (at > file_.size_bytes() || count > file_.size_bytes() - at) {
       fail(ErrorCode::corrupt,
            "{}: the TIFF's {} lies at bytes {} to {}, but the file ends at {}; it is truncated or "
            "damaged",
-           file_.path(), what, at, at + count, file_.size());
+           file_.describe(), what, at, at + count, file_.size_bytes());
     }
     std::vector<std::byte> bytes(count);
     file_.read(at, bytes);
@@ -112,8 +112,8 @@ class Parser {
     const auto count = integer(read_bytes(at, count_bytes, "directory").data(), count_bytes);
     if (count == 0 || count > kMaxEntries) {
       fail(ErrorCode::malformed,
-           "{}: the TIFF directory at byte {} claims {} entries; 1 to {} are read", file_.path(),
-           at, count, kMaxEntries);
+           "{}: the TIFF directory at byte {} claims {} entries; 1 to {} are read",
+           file_.describe(), at, count, kMaxEntries);
     }
     const auto bytes = read_bytes(at + count_bytes, count * entry_bytes + word, "directory");
     TiffDirectory directory;
@@ -148,10 +148,10 @@ class Parser {
   template <typename T>
   std::vector<T> numbers(const Entry& entry) const {
     const std::uint64_t unit = type_bytes(entry.type);
-    if (entry.count > file_.size() / unit) {
+    if (entry.count > file_.size_bytes() / unit) {
       fail(ErrorCode::malformed,
            "{}: TIFF tag {} claims {} values, more than the file of {} bytes can hold",
-           file_.path(), entry.tag, entry.count, file_.size());
+           file_.describe(), entry.tag, entry.count, file_.size_bytes());
     }
     const auto bytes = values(entry, entry.count);
     std::vector<T> list(entry.count);
@@ -159,7 +159,7 @@ class Parser {
       const std::uint64_t value = integer(bytes.data() + i * unit, unit);
       if (value != static_cast<T>(value)) {
         fail(ErrorCode::malformed, "{}: TIFF tag {} has the value {}, which cannot be",
-             file_.path(), entry.tag, value);
+             file_.describe(), entry.tag, value);
       }
       list[i] = static_cast<T>(value);
     }
@@ -307,50 +307,52 @@ class Parser {
     }
   }
 
-  const FileBytes& file_;
+  const storage::Object& file_;
   bool big_endian_ = false, big_ = false;
 };
 
 }  // namespace
 
-std::vector<TiffDirectory> read_tiff_directories(const FileBytes& file) {
+std::vector<TiffDirectory> read_tiff_directories(const storage::Object& file) {
   return Parser(file).parse(nullptr);
 }
 
-std::vector<TiffDirectory> read_whole_tiff_directories(const FileBytes& file, bool& damaged) {
+std::vector<TiffDirectory> read_whole_tiff_directories(const storage::Object& file, bool& damaged) {
   damaged = false;
   return Parser(file).parse(&damaged);
 }
 
-TiffDirectory read_first_tiff_directory(const FileBytes& file) {
+TiffDirectory read_first_tiff_directory(const storage::Object& file) {
   return Parser(file).parse_first();
 }
 
-TiffDirectory read_tiff_directory_at(const FileBytes& file, std::uint64_t at) {
+TiffDirectory read_tiff_directory_at(const storage::Object& file, std::uint64_t at) {
   return Parser(file).parse_at(at);
 }
 
-std::vector<std::byte> read_tiff_bytes(const FileBytes& file, const TiffBytes& bytes,
+std::vector<std::byte> read_tiff_bytes(const storage::Object& file, const TiffBytes& bytes,
                                        std::uint64_t limit) {
   std::vector<std::byte> found;
   const std::uint64_t count = std::min(bytes.count, limit);
   // Held against the file before memory is taken.
-  if (bytes.at <= file.size() && count <= file.size() - bytes.at) found.resize(count);
+  if (bytes.at <= file.size_bytes() && count <= file.size_bytes() - bytes.at) found.resize(count);
   if (found.size() != count) {
     fail(ErrorCode::corrupt,
          "{}: bytes {} to {} are needed, but the file ends at {}; it is truncated or damaged",
-         file.path(), bytes.at, bytes.at + count, file.size());
+         file.describe(), bytes.at, bytes.at + count, file.size_bytes());
   }
   file.read(bytes.at, found);
   return found;
 }
 
-std::string read_tiff_text(const FileBytes& file, const TiffBytes& bytes, std::uint64_t limit) {
+std::string read_tiff_text(const storage::Object& file, const TiffBytes& bytes,
+                           std::uint64_t limit) {
   const auto found = read_tiff_bytes(file, bytes, limit);
   return {reinterpret_cast<const char*>(found.data()), found.size()};
 }
 
-std::vector<TiffDirectory> read_sub_directories(const FileBytes& file, const TiffDirectory& of) {
+std::vector<TiffDirectory> read_sub_directories(const storage::Object& file,
+                                                const TiffDirectory& of) {
   std::vector<TiffDirectory> found;
   for (const std::uint64_t at : of.sub_directories) {
     try {
@@ -371,8 +373,8 @@ bool is_reduced(const TiffDirectory& d, const TiffDirectory& full) {
   return std::abs(h * full_w - w * full_h) <= full_h + full_w;
 }
 
-std::vector<TiffDirectory> tiff_pyramid_of(const FileBytes& file, std::vector<TiffDirectory> found,
-                                           std::size_t picture) {
+std::vector<TiffDirectory> tiff_pyramid_of(const storage::Object& file,
+                                           std::vector<TiffDirectory> found, std::size_t picture) {
   std::vector<TiffDirectory> levels;
   const auto at = found.begin() + static_cast<std::ptrdiff_t>(picture);
   levels.push_back(std::move(*at));
@@ -392,7 +394,7 @@ std::vector<TiffDirectory> tiff_pyramid_of(const FileBytes& file, std::vector<Ti
   return levels;
 }
 
-std::vector<TiffDirectory> read_tiff_pyramid(const FileBytes& file) {
+std::vector<TiffDirectory> read_tiff_pyramid(const storage::Object& file) {
   return tiff_pyramid_of(file, read_tiff_directories(file), 0);
 }
 

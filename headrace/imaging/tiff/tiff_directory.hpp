@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/store.hpp"
 
 namespace headrace::imaging {
 
@@ -62,34 +62,36 @@ struct TiffDirectory {
 ///
 /// errors  malformed (also: no directory at all), corrupt (the file ends early); each names the file,
 ///         the byte and the tag
-std::vector<TiffDirectory> read_tiff_directories(const FileBytes& file);
+std::vector<TiffDirectory> read_tiff_directories(const storage::Object& file);
 /// The same up to a damaged one, which `damaged` tells; an Error where the first one is.
-std::vector<TiffDirectory> read_whole_tiff_directories(const FileBytes& file, bool& damaged);
+std::vector<TiffDirectory> read_whole_tiff_directories(const storage::Object& file, bool& damaged);
 /// The first directory alone, whatever follows it.
-TiffDirectory read_first_tiff_directory(const FileBytes& file);
+TiffDirectory read_first_tiff_directory(const storage::Object& file);
 /// The directory at a byte of the file, alone.
-TiffDirectory read_tiff_directory_at(const FileBytes& file, std::uint64_t at);
+TiffDirectory read_tiff_directory_at(const storage::Object& file, std::uint64_t at);
 
 /// A text or profile of a directory, at most `limit` bytes of it. Errors: corrupt (not in the file).
-std::vector<std::byte> read_tiff_bytes(const FileBytes& file, const TiffBytes& bytes,
+std::vector<std::byte> read_tiff_bytes(const storage::Object& file, const TiffBytes& bytes,
                                        std::uint64_t limit);
-std::string read_tiff_text(const FileBytes& file, const TiffBytes& bytes, std::uint64_t limit);
+std::string read_tiff_text(const storage::Object& file, const TiffBytes& bytes,
+                           std::uint64_t limit);
 
 /// The directories that belong to one: of its SubDirectories. A damaged one is left out.
-std::vector<TiffDirectory> read_sub_directories(const FileBytes& file, const TiffDirectory& of);
+std::vector<TiffDirectory> read_sub_directories(const storage::Object& file,
+                                                const TiffDirectory& of);
 
 /// Whether a directory's picture may be a smaller level of `full`: the same samples and the same
 /// shape, to a pixel of rounding.
 bool is_reduced(const TiffDirectory& d, const TiffDirectory& full);
 
 /// Levels of the picture `found[picture]`, as below. `found`: the main chain.
-std::vector<TiffDirectory> tiff_pyramid_of(const FileBytes& file, std::vector<TiffDirectory> found,
-                                           std::size_t picture);
+std::vector<TiffDirectory> tiff_pyramid_of(const storage::Object& file,
+                                           std::vector<TiffDirectory> found, std::size_t picture);
 
 /// Levels of the picture in the first directory: that directory first, then by falling width its
 /// SubDirectories (OME-TIFF), or without any, the tiled directories of the main chain that are
 /// marked as reduced. Only those with the same samples and shape (to a pixel of rounding) count; a
 /// damaged one is left out. Errors: malformed (in the main chain).
-std::vector<TiffDirectory> read_tiff_pyramid(const FileBytes& file);
+std::vector<TiffDirectory> read_tiff_pyramid(const storage::Object& file);
 
 }  // namespace headrace::imaging

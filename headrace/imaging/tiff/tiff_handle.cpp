@@ -1,6 +1,7 @@
 #include "headrace/imaging/tiff/tiff_handle.hpp"
 
 #include <cstdio>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 
@@ -13,29 +14,26 @@ int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
 
 }  // namespace
 
-TiffHandle::TiffHandle(const std::string& path, std::uint64_t directory) : path_(path) {
+TiffHandle::TiffHandle(std::shared_ptr<const storage::Object> object, std::uint64_t directory)
+    : name_(object->describe()), stream_(std::move(object)) {
   TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, kMaxAllocation);
   TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, this);
   TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, nullptr);
-  tiff_ = TIFFOpenExt(path.c_str(), "rm", options);
+  tiff_.reset(stream_.open(options));
   TIFFOpenOptionsFree(options);
   if (tiff_ == nullptr) {
-    fail(ErrorCode::malformed, "{}: is not a readable TIFF: {}", path, take_message());
+    fail(ErrorCode::malformed, "{}: is not a readable TIFF: {}", name_, take_message());
   }
-  if (directory != 0 && TIFFSetSubDirectory(tiff_, directory) == 0) {
-    const std::string why = take_message();
-    TIFFClose(tiff_);
-    fail(ErrorCode::malformed, "{}: the TIFF directory at byte {} can't be read: {}", path,
-         directory, why);
+  if (directory != 0 && TIFFSetSubDirectory(tiff_.get(), directory) == 0) {
+    fail(ErrorCode::malformed, "{}: the TIFF directory at byte {} can't be read: {}", name_,
+         directory, take_message());
   }
 }
 
-TiffHandle::~TiffHandle() { TIFFClose(tiff_); }
-
 std::string TiffHandle::take_message() {
-  std::string text = std::move(message_);
-  message_.clear();
+  std::string text = std::exchange(message_, {});
+  stream_.rethrow();
   return text.empty() ? "libtiff gives no reason" : text;
 }
 
@@ -45,12 +43,12 @@ int TiffHandle::on_error(TIFF*, void* self, const char* module, const char* form
   char text[256];
   std::vsnprintf(text, sizeof text, format, args);
   handle->message_ = text;
-  const std::string name = handle->path_ + ": ";
+  const std::string name = handle->name_ + ": ";
   if (const auto at = handle->message_.find(name); at != std::string::npos) {
     handle->message_.erase(at, name.size());
   }
   // The module is the name of the file or of the codec; the Error names the file already.
-  if (module != nullptr && handle->path_ != module) {
+  if (module != nullptr && handle->name_ != module) {
     handle->message_ = std::string(module) + ": " + handle->message_;
   }
   return 1;
@@ -65,7 +63,7 @@ std::unique_ptr<TiffHandle> TiffHandlePool::take() {
       return handle;
     }
   }
-  return std::make_unique<TiffHandle>(path_, directory_);
+  return std::make_unique<TiffHandle>(object_, directory_);
 }
 
 void TiffHandlePool::put(std::unique_ptr<TiffHandle> handle) {

@@ -14,7 +14,7 @@
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/tiff/tiff_handle.hpp"
 #include "headrace/imaging/tiff/tiff_samples.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -36,16 +36,16 @@ T field(TIFF* tiff, std::uint32_t tag, T missing) {
 class LibtiffImage : public TiffImage {
  public:
   LibtiffImage(const std::string& path, std::uint64_t directory)
-      : path_(path), file_(path), pool_(path, directory) {
+      : path_(path), file_(storage::open_input(path)), pool_(file_, directory) {
     std::unique_ptr<TiffHandle> handle;
     try {
       handle = pool_.take();
     } catch (const Error&) {
-      read_tiff_directories(file_);  // its error states better where a file is cut off
+      read_tiff_directories(*file_);  // its error states better where a file is cut off
       throw;
     }
-    d_ = directory == 0 ? read_first_tiff_directory(file_)
-                        : read_tiff_directory_at(file_, directory);
+    d_ = directory == 0 ? read_first_tiff_directory(*file_)
+                        : read_tiff_directory_at(*file_, directory);
     read_facts(*handle);
     check(*handle);
     check_block_count(*handle);
@@ -57,7 +57,7 @@ class LibtiffImage : public TiffImage {
   std::vector<std::byte> icc_profile() const override {
     if (d_.icc_profile.count == 0 || d_.icc_profile.count > kMaxIccBytes) return {};
     try {
-      return read_tiff_bytes(file_, d_.icc_profile, kMaxIccBytes);
+      return read_tiff_bytes(*file_, d_.icc_profile, kMaxIccBytes);
     } catch (const Error&) {
       return {};  // it is not in the file; the pixels are
     }
@@ -378,7 +378,7 @@ class LibtiffImage : public TiffImage {
   std::vector<std::uint8_t> raw_block(TiffHandle& handle, std::uint32_t number) const {
     TIFF* tiff = handle.get();
     const std::uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
-    const std::uint64_t size = file_.size(), at = TIFFGetStrileOffset(tiff, number);
+    const std::uint64_t size = file_->size_bytes(), at = TIFFGetStrileOffset(tiff, number);
     std::vector<std::uint8_t> raw(at <= size && bytes <= size - at ? bytes : 0);
     const auto wanted = tmsize_t(raw.size());
     const tmsize_t got = raw.empty() ? 0
@@ -430,7 +430,7 @@ class LibtiffImage : public TiffImage {
   }
 
   std::string path_;
-  FileBytes file_;
+  std::shared_ptr<const storage::Object> file_;
   mutable TiffHandlePool pool_;
   TiffDirectory d_;
   mutable BlockCache<TiffBlock> cache_{kCacheBytes};

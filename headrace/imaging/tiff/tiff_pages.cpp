@@ -76,7 +76,7 @@ bool states_side(const std::string& description) {
 
 class Chooser {
  public:
-  Chooser(const FileBytes& file, TiffRole role) : file_(file), role_(role) {
+  Chooser(const storage::Object& file, TiffRole role) : file_(file), role_(role) {
     bool damaged = false;
     all_ = read_whole_tiff_directories(file, damaged);
     if (damaged) pages_.notes.push_back(make_note(NoteCode::pages_unreadable));
@@ -159,7 +159,7 @@ class Chooser {
         ErrorCode::unsupported,
         "{}: {} marked as reduced, label, macro or thumbnail, so none is the {} (pages: {} pixels). "
         "Where it is the {} itself, save it without the mark",
-        file_.path(),
+        file_.describe(),
         all_.size() == 1 ? "its only picture is"
                          : fmt::format("all of its {} pictures are", all_.size()),
         noun(), sizes(), noun());
@@ -184,7 +184,7 @@ class Chooser {
           "{}: which of its pictures is the slide can't be told: the largest, {}x{}, is in strips, "
           "another, {}x{}, has levels in tiles (pages: {} pixels). Extract the slide to a file of "
           "its own",
-          file_.path(), all_[best].width, all_[best].height, all_[i].width, all_[i].height,
+          file_.describe(), all_[best].width, all_[best].height, all_[i].width, all_[i].height,
           sizes());
     }
   }
@@ -206,7 +206,7 @@ class Chooser {
     }
     const TiffDirectory& d = all_[equal[0]];
     fail(ErrorCode::unsupported, "{}: holds {} pictures of {}x{} pixels ({}), and one is a {}. {}",
-         file_.path(), equal.size(), d.width, d.height, what_they_are(equal, colour.empty()),
+         file_.describe(), equal.size(), d.width, d.height, what_they_are(equal, colour.empty()),
          noun(),
          colour.empty() && equal.size() == 3
              ? "Where they are red, green and blue, store them as RGB; else extract one of them"
@@ -280,7 +280,7 @@ class Chooser {
         fail(ErrorCode::unsupported,
              "{}: is a stack of ImageJ of {} pictures (channels, focal planes or time points), and "
              "one is a {}. Extract the one that is meant to a file of its own",
-             file_.path(), count, noun());
+             file_.describe(), count, noun());
       }
     }
     for (const OmeImage& image : pages_.ome) {
@@ -294,7 +294,7 @@ class Chooser {
       fail(ErrorCode::unsupported,
            "{}: holds one picture, and its OME-XML states {} channels, {} focal planes and {} time "
            "points, which lie in other files or are lost; convert them to one RGB picture",
-           file_.path(), image.channels, image.slices, image.times);
+           file_.describe(), image.channels, image.slices, image.times);
     }
   }
 
@@ -312,7 +312,7 @@ class Chooser {
     pages_.levels = pages_.planes[0];
   }
 
-  const FileBytes& file_;
+  const storage::Object& file_;
   TiffRole role_;
   std::vector<TiffDirectory> all_;
   std::vector<std::size_t> candidates_;
@@ -325,7 +325,7 @@ bool names_side_picture(const std::string& description) {
   return is_side_name(name_in(description)) || states_side(description);
 }
 
-TiffPages choose_tiff_pages(const FileBytes& file, TiffRole role) {
+TiffPages choose_tiff_pages(const storage::Object& file, TiffRole role) {
   return Chooser(file, role).choose();
 }
 

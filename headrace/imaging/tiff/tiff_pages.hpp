@@ -34,6 +34,6 @@ bool names_side_picture(const std::string& description);
 ///
 /// errors  malformed and corrupt (the first directory can't be read), unsupported (which picture
 ///         is the slide can't be told; the text lists the pages)
-TiffPages choose_tiff_pages(const FileBytes& file, TiffRole role = TiffRole::slide);
+TiffPages choose_tiff_pages(const storage::Object& file, TiffRole role = TiffRole::slide);
 
 }  // namespace headrace::imaging

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -87,7 +88,7 @@ std::unique_ptr<TiffImage> open_tiff_picture(const std::string& path, const Tiff
 }
 
 std::unique_ptr<TiffImage> open_tiff_picture(const std::string& path, TiffRole role) {
-  return open_tiff_picture(path, choose_tiff_pages(FileBytes(path), role));
+  return open_tiff_picture(path, choose_tiff_pages(*storage::open_input(path), role));
 }
 
 }  // namespace headrace::imaging

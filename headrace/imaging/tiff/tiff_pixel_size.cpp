@@ -63,7 +63,7 @@ double micrometres_in_imagej(const std::string& description) {
 
 }  // namespace
 
-std::vector<OmeImage> read_ome_images(const FileBytes& file, const TiffDirectory& first) {
+std::vector<OmeImage> read_ome_images(const storage::Object& file, const TiffDirectory& first) {
   if (first.description.find("OME") == std::string::npos &&
       first.description.find("<?xml") == std::string::npos) {
     return {};

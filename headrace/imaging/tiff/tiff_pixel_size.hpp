@@ -8,7 +8,7 @@
 namespace headrace::imaging {
 
 /// The OME-XML of a file, which its first directory holds; at most 16 MiB of it are read.
-std::vector<OmeImage> read_ome_images(const FileBytes& file, const TiffDirectory& first);
+std::vector<OmeImage> read_ome_images(const storage::Object& file, const TiffDirectory& first);
 
 /// The pixel size of a directory's picture: that of the OME image with as many pixels (of the only
 /// image, to a hundredth and in either order), else that of its resolution tags. What OME-XML states

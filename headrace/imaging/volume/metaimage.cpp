@@ -6,7 +6,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/volume/stored_values.hpp"
 #include "headrace/imaging/volume/text_header.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -60,8 +60,8 @@ void set_skip(const TextHeader& header, std::uint64_t voxel_bytes, StoredVoxels&
   const double stated = header.find("headersize") ? header.numbers("headersize", 1)[0] : 0;
   const bool whole = stated == std::floor(stated) && stated <= 1e15;
   if (stated == 0) return;
-  if (stated == -1 && voxels.packing == Packing::none) {
-    const std::uint64_t size = FileBytes(voxels.path).size();
+  if (stated == -1 && voxels.packing == storage::Packing::none) {
+    const std::uint64_t size = storage::open_input(voxels.path)->size_bytes();
     voxels.file_skip = size - std::min(size, voxel_bytes);
   } else if (stated > 0 && whole && stated >= static_cast<double>(voxels.file_skip)) {
     voxels.file_skip = static_cast<std::uint64_t>(stated);
@@ -129,7 +129,8 @@ std::unique_ptr<VolumeReader> open_metaimage(const std::string& path) {
   const bool local = trimmed_lower(file) == "local";
   voxels.path = local ? path : beside(path, file);
   voxels.file_skip = local ? header.end : 0;
-  voxels.packing = is_true(header, "compresseddata") ? Packing::deflate : Packing::none;
+  voxels.packing =
+      is_true(header, "compresseddata") ? storage::Packing::deflate : storage::Packing::none;
   voxels.dtype = element_type(header);
   voxels.swapped =
       is_true(header, "binarydatabyteordermsb") || is_true(header, "elementbyteordermsb");

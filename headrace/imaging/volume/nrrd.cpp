@@ -183,9 +183,9 @@ std::unique_ptr<VolumeReader> open_voxels(const TextHeader& header, std::int64_t
   voxels.file_skip = file ? 0 : header.end;
   const std::string encoding = trimmed_lower(header.at("encoding"));
   if (encoding == "gzip" || encoding == "gz") {
-    voxels.packing = Packing::deflate;
+    voxels.packing = storage::Packing::deflate;
   } else if (encoding == "raw") {
-    voxels.packing = Packing::none;
+    voxels.packing = storage::Packing::none;
   } else {
     fail(ErrorCode::unsupported, "{}: NRRD encoding \"{}\", expected raw or gzip.", path,
          encoding.substr(0, 40));

@@ -1,7 +1,6 @@
 #include <cstring>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/byte_source.hpp"
 #include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/nifti/nifti_header.hpp"
 #include "headrace/imaging/nifti/nifti_reader.hpp"
@@ -9,6 +8,8 @@
 #include "headrace/imaging/volume/nrrd.hpp"
 #include "headrace/imaging/volume/text_header.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/storage/byte_source.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -19,7 +20,7 @@ Kind kind_of(const std::string& path) {
   std::array<std::byte, kNiftiHeaderBytes> bytes{};
   std::size_t found = 0;
   try {
-    found = ByteSource(path).read_some(0, bytes.data(), bytes.size());
+    found = storage::ByteSource(storage::open_input(path)).read_some(0, bytes.data(), bytes.size());
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;
     return Kind::other;  // starts as gzip does, but is not

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "headrace/core/error.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -54,13 +55,14 @@ void convert(DType dtype, const std::byte* src, std::size_t count, bool swapped,
 class StoredVolume : public VolumeReader {
  public:
   StoredVolume(StoredVoxels voxels, VolumeInfo info)
-      : voxels_(std::move(voxels)), source_(voxels_.path, voxels_.file_skip, voxels_.packing) {
+      : voxels_(std::move(voxels)),
+        source_(storage::open_input(voxels_.path), voxels_.file_skip, voxels_.packing) {
     info_ = std::move(info);
     name_ = voxels_.path;
     check_finite(info_.grid, name_);
-    info_.source_bytes = source_.file_bytes() + voxels_.file_skip;
+    info_.source_bytes = source_.stored_bytes() + voxels_.file_skip;
     const std::uint64_t before = voxels_.data_offset;
-    const std::uint64_t there = source_.file_bytes();
+    const std::uint64_t there = source_.stored_bytes();
     check_volume_size(voxels_.path, info_.grid.shape_zyx, size_of(voxels_.dtype),
                       source_.compressed() ? there : there - std::min(there, before),
                       source_.compressed());
@@ -92,7 +94,7 @@ class StoredVolume : public VolumeReader {
   }
 
   StoredVoxels voxels_;
-  mutable ByteSource source_;
+  mutable storage::ByteSource source_;
   mutable std::vector<std::byte> raw_;
 };
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "headrace/core/dtype.hpp"
-#include "headrace/imaging/byte_source.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/storage/byte_source.hpp"
 
 namespace headrace::imaging {
 
@@ -14,7 +14,7 @@ namespace headrace::imaging {
 struct StoredVoxels {
   std::string path;             ///< the file that holds them
   std::uint64_t file_skip = 0;  ///< bytes of the file before the (possibly packed) data
-  Packing packing = Packing::detect;
+  storage::Packing packing = storage::Packing::detect;
   std::uint64_t data_offset = 0;  ///< bytes of the inflated data before the first voxel
   DType dtype = DType::int16;
   bool swapped = false;  ///< the byte order is not this machine's

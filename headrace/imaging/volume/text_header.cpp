@@ -9,7 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/input_path.hpp"
 #include "headrace/core/text.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 
@@ -80,7 +80,7 @@ std::vector<std::int64_t> TextHeader::edges(const std::string& key, std::size_t 
 }
 
 std::string read_head_text(const std::string& path, std::size_t count) {
-  const auto bytes = FileBytes(path).head(count);
+  const auto bytes = storage::open_input(path)->head(count);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 

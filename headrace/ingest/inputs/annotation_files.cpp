@@ -8,6 +8,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/input_path.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/image_search.hpp"
@@ -65,7 +66,7 @@ struct NameIndex {
 AnnotationFiles::AnnotationFiles(const std::string& folder, const std::vector<ImageNames>& images)
     : folder_(folder), names_(images) {
   std::vector<std::string> subfolders;
-  for (const auto& entry : fs::directory_iterator(folder)) {
+  for (const auto& entry : list_folder(folder)) {
     const std::string name = entry.path().filename().string();
     const auto odd = why_not_read(entry);
     std::error_code ignored;
@@ -79,13 +80,14 @@ AnnotationFiles::AnnotationFiles(const std::string& folder, const std::vector<Im
     (annotation_stem(name) ? files_ : others_).push_back(entry.path().string());
   }
   for (const auto& subfolder : subfolders) {
-    std::error_code ignored;
-    for (auto it = fs::recursive_directory_iterator(subfolder, ignored);
-         !ignored && it != fs::end(it); it.increment(ignored)) {
-      const std::string path = it->path().string();
-      if (!annotation_stem(path)) continue;
-      odd_.emplace(path, "it lies in a folder below, which is not looked into");
-      others_.push_back(path);
+    try {
+      walk_folder(subfolder, [&](const fs::directory_entry& entry) {
+        const std::string path = entry.path().string();
+        if (!annotation_stem(path)) return;
+        odd_.emplace(path, "it lies in a folder below, which is not looked into");
+        others_.push_back(path);
+      });
+    } catch (const Error&) {  // nothing in it is used, so that it can't be read is no matter
     }
   }
   std::sort(files_.begin(), files_.end());

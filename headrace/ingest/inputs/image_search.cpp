@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/input_path.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/imaging/dicom/slide_files.hpp"
@@ -65,7 +66,7 @@ class Walk {
     const fs::path real = fs::canonical(folder, failed);
     if (failed || !folders_.insert(real).second)
       return;  // a loop, or a folder seen by another link
-    std::vector<fs::directory_entry> entries(fs::directory_iterator(folder), {});
+    std::vector<fs::directory_entry> entries = list_folder(folder);
     // Those that are no links first, so that a file keeps its own name.
     std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
       return a.is_symlink() != b.is_symlink() ? b.is_symlink() : a.path() < b.path();

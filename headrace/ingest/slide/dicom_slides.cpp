@@ -6,6 +6,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/imaging/dicom/slide_files.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/image_search.hpp"
@@ -27,7 +28,7 @@ bool contains(const std::vector<std::string>& files, const std::string& file) {
 
 std::vector<std::string> dicom_files_of(const std::string& folder) {
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder)) {
+  for (const auto& entry : list_folder(folder.empty() ? "." : folder)) {
     std::error_code no_file;  // such as a loop of links
     if (!entry.is_regular_file(no_file) || !is_named_or_seen_dicom(entry.path().string())) continue;
     files.push_back((fs::path(folder) / entry.path().filename()).string());

@@ -19,6 +19,12 @@ class CountingStore : public storage::Store {
   std::shared_ptr<const storage::Object> open(const std::string& key) const override {
     return inner_->open(key);
   }
+  void start_open(const std::string& key, std::size_t tail_bytes,
+                  const storage::OpenDone& done) const override {
+    inner_->start_open(key, tail_bytes, done);
+  }
+  storage::RequestCost cost() const override { return inner_->cost(); }
+  bool may_be_away() const override { return inner_->may_be_away(); }
   void put(const std::string& key, std::span<const std::byte> bytes) override {
     inner_->put(key, bytes);
     bytes_put_ += bytes.size();

@@ -8,6 +8,11 @@ std::shared_ptr<const storage::Object> RecordingStore::open(const std::string& k
   return inner_->open(key);
 }
 
+void RecordingStore::start_open(const std::string& key, std::size_t tail_bytes,
+                                const storage::OpenDone& done) const {
+  inner_->start_open(key, tail_bytes, done);
+}
+
 void RecordingStore::put(const std::string& key, std::span<const std::byte> bytes) {
   ManifestEntry entry{sha256_hex(bytes), bytes.size()};
   inner_->put(key, bytes);

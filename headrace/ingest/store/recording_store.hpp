@@ -19,6 +19,10 @@ class RecordingStore : public storage::Store {
   explicit RecordingStore(std::shared_ptr<storage::Store> inner) : inner_(std::move(inner)) {}
 
   std::shared_ptr<const storage::Object> open(const std::string& key) const override;
+  void start_open(const std::string& key, std::size_t tail_bytes,
+                  const storage::OpenDone& done) const override;
+  storage::RequestCost cost() const override { return inner_->cost(); }
+  bool may_be_away() const override { return inner_->may_be_away(); }
   void put(const std::string& key, std::span<const std::byte> bytes) override;
   void erase(const std::string& key) override;
   std::vector<std::string> list(const std::string& prefix) const override;

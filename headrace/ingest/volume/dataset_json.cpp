@@ -8,6 +8,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
@@ -279,7 +280,7 @@ class Layout {
     std::vector<std::string> files;
     if (!fs::is_directory(at(name)))
       fail(ErrorCode::not_found, "{}: there is no folder {} beside it", path_, name);
-    for (const auto& entry : fs::directory_iterator(at(name))) {
+    for (const auto& entry : list_folder(at(name))) {
       const std::string file = entry.path().filename().string();
       if (!file.starts_with(".") && file.ends_with(ending)) files.push_back(at(name + "/" + file));
     }

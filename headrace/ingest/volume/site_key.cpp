@@ -10,19 +10,19 @@
 #include <span>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/input_path.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/ingest/store/store_names.hpp"
 #include "headrace/storage/place.hpp"
-#include "headrace/storage/posix.hpp"
 
 namespace headrace::ingest {
 namespace {
 
 namespace fs = std::filesystem;
-namespace posix = storage::posix;
 
 constexpr std::size_t kDrawnBytes = 32, kLeastBytes = 16, kMostBytes = 4096;
 
@@ -56,8 +56,7 @@ std::string draw_key() {
 }
 
 bool has_pseudonyms(const std::string& out) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(fs::path(out) / "images", ignored)) {
+  for (const auto& entry : list_folder_if_there(fs::path(out) / "images")) {
     if (is_pseudonym_id(entry.path().filename().string())) return true;
   }
   return false;

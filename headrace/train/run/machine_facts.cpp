@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/machine_memory.hpp"
+#include "headrace/core/read_file.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/device/cpu_isa.hpp"
 
@@ -23,7 +25,7 @@ std::string trimmed(const std::string& text) {
 
 /// The value of the first line "key : value" of a file; empty where there is none.
 std::string value_in(const fs::path& path, std::string_view key) {
-  std::ifstream file(path);
+  std::istringstream file(read_file_if_there(path));
   for (std::string line; std::getline(file, line);) {
     const auto colon = line.find(':');
     if (colon != std::string::npos && trimmed(line.substr(0, colon)) == key)
@@ -43,13 +45,9 @@ Json cpu_name() {
 
 /// Names of the GPUs that NVIDIA's driver has, by PCI address.
 std::vector<std::string> gpu_names() {
-  std::vector<fs::path> folders;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator("/proc/driver/nvidia/gpus", none))
-    folders.push_back(entry.path());
-  std::sort(folders.begin(), folders.end());
   std::vector<std::string> names;
-  for (const fs::path& folder : folders) names.push_back(value_in(folder / "information", "Model"));
+  for (const auto& folder : list_folder_if_there("/proc/driver/nvidia/gpus"))
+    names.push_back(value_in(folder.path() / "information", "Model"));
   return names;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/text.hpp"
 
@@ -40,11 +41,11 @@ std::string type_of(const fs::path& file) {
 
 AssetFiles::AssetFiles(const fs::path& folder) {
   if (!fs::is_directory(folder)) return;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+  walk_folder(folder, [&](const fs::directory_entry& entry) {
     const bool hidden = entry.path().filename().string().starts_with('.');
-    if (hidden || !entry.is_regular_file()) continue;
+    if (hidden || !entry.is_regular_file()) return;
     files_[entry.path().lexically_relative(folder).generic_string()] = entry.path();
-  }
+  });
 }
 
 HttpResponse AssetFiles::get(const std::string& name) const {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/storage/atomic_file.hpp"
-#include "headrace/storage/posix.hpp"
 #include "headrace/view/http/whole_number.hpp"
 
 namespace headrace::view {
@@ -98,9 +98,8 @@ void ReviewFile::write_locked(const Review& review) {
   if (Json slices = json_of_slices(review.slices); !slices.empty())
     json["slices"] = std::move(slices);
   const std::string text = dump_json(json);
-  if (const int error = storage::posix::make_folders(folder_.string()); error != 0) {
-    fail(ErrorCode::io, "{}: can't be made: {}", folder_.string(),
-         storage::posix::describe_errno(error));
+  if (const int error = posix::make_folders(folder_.string()); error != 0) {
+    fail(ErrorCode::io, "{}: can't be made: {}", folder_.string(), posix::describe_errno(error));
   }
   storage::write_file(path_.string(), std::as_bytes(std::span(text)));
 }

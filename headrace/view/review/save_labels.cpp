@@ -8,10 +8,10 @@
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/posix.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/labels/ingest_labels.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
-#include "headrace/storage/posix.hpp"
 #include "headrace/view/review/reviewed_masks.hpp"
 
 namespace headrace::view {
@@ -74,9 +74,8 @@ LabelledSlices labelled(const SliceOutlines& slices, const StoreClasses& classes
 /// A folder with nothing else, since every file of a folder of labels is ingested.
 fs::path folder_for(const ReviewFile& reviews, const std::string& id) {
   const fs::path folder = reviews.folder() / "labels" / id;
-  if (const int error = storage::posix::make_folders(folder.string()); error != 0) {
-    fail(ErrorCode::io, "{}: can't be made: {}", folder.string(),
-         storage::posix::describe_errno(error));
+  if (const int error = posix::make_folders(folder.string()); error != 0) {
+    fail(ErrorCode::io, "{}: can't be made: {}", folder.string(), posix::describe_errno(error));
   }
   return folder;
 }

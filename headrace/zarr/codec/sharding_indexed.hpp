@@ -44,6 +44,8 @@ class ShardingIndexed : public ArrayBytesCodec {
   const Index& grid() const noexcept { return grid_; }
   std::size_t chunk_count() const noexcept { return chunk_count_; }
 
+  /// Bytes at a shard's end in which its index lies; 0: it lies at the beginning.
+  std::size_t index_tail_bytes() const noexcept { return index_at_end_ ? index_size_ : 0; }
   /// The bytes of the index in a shard of this size. Errors: corrupt (the shard is smaller than its
   /// index).
   ByteRange index_range(std::uint64_t shard_size) const;

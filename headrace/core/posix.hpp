@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace headrace::storage::posix {
+namespace headrace::posix {
 
 /// The system calls that stores make, one function each: the seam where tests inject EINTR, short
 /// reads, a full disk or a kill. Signatures and errno are those of POSIX.
@@ -71,4 +71,4 @@ int sync_folder(const std::string& path);
 /// "disk full" and "quota exceeded" in a user's words, else strerror's text.
 std::string describe_errno(int error);
 
-}  // namespace headrace::storage::posix
+}  // namespace headrace::posix

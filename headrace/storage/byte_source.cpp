@@ -1,19 +1,19 @@
-#include "headrace/imaging/byte_source.hpp"
+#include "headrace/storage/byte_source.hpp"
 
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/whole_file.hpp"
 
-namespace headrace::imaging {
+namespace headrace::storage {
 
 struct ByteSource::State {
-  State(const std::string& path, std::uint64_t skip_bytes) : file(path), skip(skip_bytes) {}
+  State(std::shared_ptr<const Object> stored, std::uint64_t skip_bytes)
+      : object(std::move(stored)), size(object->size_bytes()), skip(skip_bytes) {}
   ~State() {
     if (inflating) inflateEnd(&stream);
   }
@@ -23,15 +23,15 @@ struct ByteSource::State {
     if (inflating) inflateEnd(&stream);
     stream = z_stream{};
     inflating = inflateInit2(&stream, 15 + 32) == Z_OK;
-    if (!inflating) fail(ErrorCode::memory, "{}: zlib can't start.", file.path());
+    if (!inflating) fail(ErrorCode::memory, "{}: zlib can't start.", object->describe());
     consumed = skip;
     produced = 0;
     ended = false;
   }
 
   void refill() {
-    const std::size_t count = std::min<std::uint64_t>(input.size(), file.size() - consumed);
-    file.read(consumed, std::span<std::byte>(input.data(), count));
+    const std::size_t count = std::min<std::uint64_t>(input.size(), size - consumed);
+    object->read(consumed, std::span<std::byte>(input.data(), count));
     consumed += count;
     stream.next_in = reinterpret_cast<Bytef*>(input.data());
     stream.avail_in = static_cast<uInt>(count);
@@ -42,7 +42,7 @@ struct ByteSource::State {
     std::size_t done = 0;
     while (done < count && !ended) {
       if (stream.avail_in == 0) {
-        if (consumed >= file.size()) break;
+        if (consumed >= size) break;
         refill();
       }
       const auto step = static_cast<uInt>(std::min<std::size_t>(count - done, 1u << 30));
@@ -54,8 +54,8 @@ struct ByteSource::State {
         next_member();
       } else if (code != Z_OK && code != Z_BUF_ERROR) {
         fail(ErrorCode::corrupt,
-             "{}: the compressed data is damaged after byte {} of its content ({}).", file.path(),
-             produced + done, stream.msg ? stream.msg : "no reason given");
+             "{}: the compressed data is damaged after byte {} of its content ({}).",
+             object->describe(), produced + done, stream.msg ? stream.msg : "no reason given");
       }
     }
     produced += done;
@@ -64,7 +64,7 @@ struct ByteSource::State {
 
   /// gzip files may be several members one after the other (bgzip, pigz).
   void next_member() {
-    if (stream.avail_in == 0 && consumed < file.size()) refill();
+    if (stream.avail_in == 0 && consumed < size) refill();
     if (stream.avail_in < 2 || stream.next_in[0] != 0x1f || stream.next_in[1] != 0x8b) {
       ended = true;
       return;
@@ -72,17 +72,17 @@ struct ByteSource::State {
     inflateReset(&stream);
   }
 
-  FileBytes file;
-  std::uint64_t skip, consumed = 0, produced = 0;
+  std::shared_ptr<const Object> object;
+  std::uint64_t size, skip, consumed = 0, produced = 0;
   bool packed = false, inflating = false, ended = false;
   z_stream stream{};
   std::vector<std::byte> input = std::vector<std::byte>(1 << 16);
 };
 
-ByteSource::ByteSource(const std::string& path, std::uint64_t skip, Packing packing)
-    : state_(std::make_unique<State>(path, skip)) {
+ByteSource::ByteSource(std::shared_ptr<const Object> object, std::uint64_t skip, Packing packing)
+    : state_(std::make_unique<State>(std::move(object), skip)) {
   std::array<std::byte, 2> magic{};
-  if (state_->file.size() >= skip + 2) state_->file.read(skip, magic);
+  if (state_->size >= skip + 2) state_->object->read(skip, magic);
   const bool gzip = magic[0] == std::byte{0x1f} && magic[1] == std::byte{0x8b};
   state_->packed = packing == Packing::deflate || (packing == Packing::detect && gzip);
   if (state_->packed) state_->restart();
@@ -92,17 +92,17 @@ ByteSource::~ByteSource() = default;
 
 bool ByteSource::compressed() const noexcept { return state_->packed; }
 
-std::uint64_t ByteSource::file_bytes() const noexcept {
-  return state_->file.size() > state_->skip ? state_->file.size() - state_->skip : 0;
+std::uint64_t ByteSource::stored_bytes() const {
+  return state_->size > state_->skip ? state_->size - state_->skip : 0;
 }
 
 std::size_t ByteSource::read_some(std::uint64_t offset, void* dst, std::size_t count) {
   if (!state_->packed) {
-    const std::uint64_t size = file_bytes();
+    const std::uint64_t size = stored_bytes();
     if (offset >= size) return 0;
     const std::size_t there = std::min<std::uint64_t>(count, size - offset);
-    state_->file.read(state_->skip + offset,
-                      std::span<std::byte>(static_cast<std::byte*>(dst), there));
+    state_->object->read(state_->skip + offset,
+                         std::span<std::byte>(static_cast<std::byte*>(dst), there));
     return there;
   }
   if (offset < state_->produced) state_->restart();
@@ -122,7 +122,7 @@ void ByteSource::check_rest(std::uint64_t offset) {
   fail(ErrorCode::corrupt,
        "{}: the compressed data has no end, so its check value can't be compared. The file is "
        "truncated.",
-       state_->file.path());
+       state_->object->describe());
 }
 
 void ByteSource::read(std::uint64_t offset, void* dst, std::size_t count) {
@@ -130,8 +130,8 @@ void ByteSource::read(std::uint64_t offset, void* dst, std::size_t count) {
   if (found != count) {
     fail(ErrorCode::corrupt,
          "{}: the data ends at byte {}, expected at least {}. The file is truncated.",
-         state_->file.path(), offset + found, offset + count);
+         state_->object->describe(), offset + found, offset + count);
   }
 }
 
-}  // namespace headrace::imaging
+}  // namespace headrace::storage

@@ -1,4 +1,4 @@
-#include "headrace/storage/posix.hpp"
+#include "headrace/core/posix.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-namespace headrace::storage::posix {
+namespace headrace::posix {
 namespace {
 
 // Linux moves at most this much in one call (man 2 read).
@@ -125,4 +125,4 @@ std::string describe_errno(int error) {
   return std::strerror(error);
 }
 
-}  // namespace headrace::storage::posix
+}  // namespace headrace::posix

@@ -2,9 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
-namespace headrace::imaging {
+#include "headrace/storage/store.hpp"
+
+namespace headrace::storage {
 
 enum class Packing {
   detect,  ///< gzip when the first bytes show it, else unpacked
@@ -12,20 +13,20 @@ enum class Packing {
   deflate  ///< gzip or zlib
 };
 
-/// The bytes of a file, inflated when they are packed. Reading forward is cheap; reading before the
-/// current place of a gzip file starts again from its beginning. One thread at a time.
+/// The bytes of an object, inflated when they are packed. Reading forward is cheap; reading before
+/// the current place of gzip data starts again from its beginning. One thread at a time.
 class ByteSource {
  public:
-  /// skip: bytes of the file before the data (a text header in front of a compressed body).
-  /// Errors: not_found, io.
-  explicit ByteSource(const std::string& path, std::uint64_t skip = 0,
+  /// skip: bytes of the object before the data (a text header in front of a compressed body).
+  /// Errors: io.
+  explicit ByteSource(std::shared_ptr<const Object> object, std::uint64_t skip = 0,
                       Packing packing = Packing::detect);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
   bool compressed() const noexcept;
-  std::uint64_t file_bytes() const noexcept;  ///< size of the file on disk, from `skip` on
+  std::uint64_t stored_bytes() const;  ///< size of the object, from `skip` on
   /// Reads at most `count` bytes from (inflated) byte `offset`; returns how many there were.
   /// Errors: corrupt (damaged gzip data), io.
   std::size_t read_some(std::uint64_t offset, void* dst, std::size_t count);
@@ -40,4 +41,4 @@ class ByteSource {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace headrace::imaging
+}  // namespace headrace::storage
