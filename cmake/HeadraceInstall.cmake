@@ -26,10 +26,14 @@ install(FILES ${PROJECT_BINARY_DIR}/HeadraceConfig.cmake ${PROJECT_BINARY_DIR}/H
         DESTINATION ${_package})
 
 # For builds without CMake: static libraries, the highest layer first, then what they need.
-set(_layers process ingest config loader measure transform cohort imaging zarr storage pixels device core)
 set(HR_PC_LIBS)
-foreach(_layer ${_layers})
-  string(APPEND HR_PC_LIBS " -lheadrace_${_layer}")
+foreach(_layer IN LISTS HR_LAYERS)  # of the three that the package has, and below
+  if(_layer STREQUAL math)  # headers only
+    continue()
+  elseif(_layer MATCHES "^(process|ingest|config)$" OR _layer IN_LIST HR_LAYERS_OF_process OR _layer IN_LIST HR_LAYERS_OF_ingest OR
+         _layer IN_LIST HR_LAYERS_OF_config)
+    string(PREPEND HR_PC_LIBS " -lheadrace_${_layer}")
+  endif()
 endforeach()
 set(HR_PC_PRIVATE "-ldl -lpthread -lrt")
 set(HR_PC_OPENJPEG)
