@@ -10,11 +10,11 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/imaging/source_stamp.hpp"
 #include "headrace/predict/file_listing.hpp"
 #include "headrace/predict/full_path.hpp"
 #include "headrace/storage/atomic_file.hpp"
 #include "headrace/storage/open_store.hpp"
-#include "headrace/storage/source_stamp.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -31,7 +31,7 @@ std::string joined(const std::vector<std::string>& inputs) {
 
 std::string stamp_of(const std::string& input) {
   if (std::filesystem::is_directory(input)) return listing_hash(list_files(input));
-  return std::filesystem::exists(input) ? storage::stamp_source(input).sha256 : "";
+  return std::filesystem::exists(input) ? imaging::stamp_source(input).sha256 : "";
 }
 
 bool holds_nothing_else(const std::filesystem::path& path) {

@@ -8,9 +8,9 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
+#include "headrace/imaging/source_stamp.hpp"
 #include "headrace/process/stored_pixels.hpp"
 #include "headrace/storage/open_store.hpp"
-#include "headrace/storage/source_stamp.hpp"
 #include "headrace/zarr/array.hpp"
 
 namespace headrace::process {
@@ -59,7 +59,7 @@ class SlideSource : public ImageSource {
   StoredPixels stored_pixels() const override { return stored_tiff_pixels(path_, *this); }
   JpegBlocks jpeg_blocks() const override { return jpeg_tiff_blocks(path_, *this); }
   std::string fingerprint() const override {
-    const storage::SourceStamp stamp = storage::stamp_source(path_);
+    const imaging::SourceStamp stamp = imaging::stamp_source(path_);
     return fmt::format("{}-{}-{}", stamp.size_bytes, stamp.sha256, level_);
   }
 

@@ -21,7 +21,7 @@ from .store import open as open_store
 
 Source = Union[str, "os.PathLike[str]", Cohort, Image, Iterable[Any]]
 
-slide_endings = (".svs", ".tif", ".tiff", ".ndpi", ".mrxs", ".scn", ".bif", ".vms", ".vmu", ".svslide", ".zvi", ".czi", ".dcm")
+slide_endings = tuple(_core.slide_endings())
 """What a folder is searched for. Pictures (PNG, JPEG) are read where they are named, since folders hold overviews and labels."""
 
 
@@ -55,14 +55,14 @@ class SlideSource:
 
 class _SlideFile(SlideSource):
     def __init__(self, path: str, name: str = "", parts: Iterable[str] = ()) -> None:
-        """parts: its further files, but those of MIRAX, which are found beside it."""
+        """parts: its further files, but those that its format keeps beside it."""
         self.label, self.name, self.is_file = path, name or Path(path).stem, True
         self._parts = list(parts)
 
     @cached_property
     def bytes(self) -> int:  # type: ignore[override]
         try:
-            return sum(os.path.getsize(path) for path in (self.label, *self._parts, *_mirax_files(self.label)))
+            return sum(os.path.getsize(path) for path in (self.label, *self._parts, *_core.files_beside(self.label)))
         except OSError as error:  # a link to nowhere, as one slide among others
             raise NotFoundError(f"{self.label}: can't be opened: {error.strerror}") from error
 
@@ -73,14 +73,6 @@ class _SlideFile(SlideSource):
         own = None if slide.mpp_y and slide.mpp_x else mpp
         mask, downsample = _core.slide_tissue(slide, self.label, own, threads, cancel)
         return Mask(mask.view(np.bool_), downsample)
-
-
-def _mirax_files(path: str) -> list[str]:
-    """What MIRAX keeps in a folder named like the slide: the pixels."""
-    folder = os.path.splitext(path)[0]
-    if not path.lower().endswith(".mrxs") or not os.path.isdir(folder):
-        return []
-    return [entry.path for entry in os.scandir(folder) if entry.is_file()]
 
 
 class _StoreImage(SlideSource):

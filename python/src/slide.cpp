@@ -13,6 +13,7 @@
 #include "headrace/imaging/slide/openslide_library.hpp"
 #include "headrace/imaging/slide/place_on_level.hpp"
 #include "headrace/imaging/slide/private_facts.hpp"
+#include "headrace/imaging/slide/slide_formats.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/lent_arrays.hpp"
@@ -199,6 +200,14 @@ void bind_slide(nb::module_& module) {
   module.def("open_store_slide", &open_store_slide, nb::arg("store"), nb::arg("image"),
              nb::arg("version") = "", Released());
   module.def("slide_format", &slide_format, nb::arg("path"), Released());
+  module.def("slide_endings", [] {
+    std::vector<std::string> endings;
+    for (const imaging::SlideFormat& format : imaging::slide_formats()) {
+      if (format.in_folders) endings.emplace_back(format.ending);
+    }
+    return endings;
+  });
+  module.def("files_beside", &imaging::files_beside, nb::arg("path"), Released());
   module.def("new_patches", &new_patches, nb::arg("count"), nb::arg("height"), nb::arg("width"));
   module.def("read_patches", &read_patches, nb::arg("slides"), nb::arg("places"), nb::arg("out"),
              nb::arg("threads") = 0);

@@ -12,10 +12,10 @@
 #include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/imaging/dicom/slide_files.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
+#include "headrace/imaging/source_stamp.hpp"
 #include "headrace/imaging/volume/canonical_grid.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/result/level_place.hpp"
-#include "headrace/storage/source_stamp.hpp"
 #include "headrace/zarr/strided.hpp"
 
 namespace headrace::handover {
@@ -141,7 +141,7 @@ PlainImage slide_image(const result::ImageFacts& facts, const std::string& place
     out.arrays.push_back(std::move(array));
   }
   out.ome[""] = slide_ome(facts.id, info);
-  out.content = storage::stamp_source(source).sha256;
+  out.content = imaging::stamp_source(source).sha256;
   return out;
 }
 

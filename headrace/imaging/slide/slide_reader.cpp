@@ -1,18 +1,15 @@
 #include "headrace/imaging/slide/slide_reader.hpp"
 
-#include <algorithm>
-#include <array>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/text.hpp"
 #include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/slide/jpeg_tile_slide.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/place_on_level.hpp"
 #include "headrace/imaging/slide/plain_slide.hpp"
+#include "headrace/imaging/slide/slide_formats.hpp"
 #include "headrace/imaging/slide/tiff_slide.hpp"
 #include "headrace/imaging/slide/transparent_outside.hpp"
 #include "headrace/imaging/tiff/tiff_blocks.hpp"
@@ -21,9 +18,6 @@
 
 namespace headrace::imaging {
 namespace {
-
-constexpr std::array kSlideEndings{".svs", ".ndpi",    ".mrxs", ".scn", ".vms", ".vmu",
-                                   ".bif", ".svslide", ".zvi",  ".czi", ".dcm"};
 
 /// Hamamatsu's NDPI writes offsets beyond 4 GiB in a way of its own, which OpenSlide knows.
 void check_blocks(const std::string& path, std::string_view vendor) {
@@ -82,15 +76,13 @@ std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
   storage::open_input(path);  // says what is not there, or is no file
   const OpenSlideLibrary* openslide = openslide_library();
   const char* vendor = openslide != nullptr ? openslide->detect_vendor(path.c_str()) : nullptr;
-  const std::string ending = lowered(std::filesystem::path(path).extension().string());
-  const bool named_slide =
-      std::find(kSlideEndings.begin(), kSlideEndings.end(), ending) != kSlideEndings.end();
-  if (vendor == nullptr && openslide == nullptr && named_slide) {
+  const SlideFormat* named = slide_format_of(path);
+  if (vendor == nullptr && openslide == nullptr && named != nullptr && named->by_openslide) {
     fail(ErrorCode::unsupported,
          "{}: {} slides need OpenSlide, which was not found; run tools/deps/install.sh, install "
          "libopenslide0, or name the "
          "library in HEADRACE_OPENSLIDE",
-         path, ending);
+         path, named->ending);
   }
   if (vendor == nullptr) return open_plain_slide(path);
   if (std::string(vendor) == "generic-tiff")

@@ -14,15 +14,13 @@
 #include "headrace/core/text.hpp"
 #include "headrace/imaging/dicom/slide_files.hpp"
 #include "headrace/imaging/file_kind.hpp"
+#include "headrace/imaging/slide/slide_formats.hpp"
 
 namespace headrace::ingest {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kEndings{".svs", ".tif",  ".tiff",   ".ndpi",    ".mrxs", ".scn", ".bif",
-                              ".vms", ".vmu",  ".zvi",    ".svslide", ".czi",  ".dcm", ".png",
-                              ".jpg", ".jpeg", ".qptiff", ".btf",     ".tf8"};
 constexpr std::array kDicomEndings{".dicom", ".dic", ".ima"};
 
 /// No ending at all, or what follows the last point of an identifier ("1.2.840.10008").
@@ -105,9 +103,7 @@ class Walk {
   void look_into_part(const fs::directory_entry& entry) {
     const fs::path& folder = entry.path();
     if (lowered(folder.extension().string()) == ".zarr") return;  // a store is no folder of slides
-    // The files of a MIRAX slide lie in a folder of its name.
-    const fs::path mirax = folder.string() + ".mrxs";
-    if (fs::exists(mirax)) return;
+    if (imaging::is_folder_of_slide(folder.string())) return;
     look_into(folder);
   }
 
@@ -152,10 +148,7 @@ class Walk {
 
 }  // namespace
 
-bool has_image_ending(const std::string& name) {
-  const std::string ending = lowered(fs::path(name).extension().string());
-  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
-}
+bool has_image_ending(const std::string& name) { return imaging::slide_format_of(name) != nullptr; }
 
 std::vector<std::string> image_files(const std::vector<std::string>& inputs,
                                      const std::string& annotations, BadInputs& bad,

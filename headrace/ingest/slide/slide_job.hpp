@@ -8,13 +8,13 @@
 
 #include "headrace/core/threads.hpp"
 #include "headrace/device/buffer.hpp"
+#include "headrace/imaging/source_stamp.hpp"
 #include "headrace/ingest/slide/ingest_slides.hpp"
 #include "headrace/ingest/slide/mask_facts.hpp"
 #include "headrace/ingest/slide/slide_case.hpp"
 #include "headrace/ingest/slide/slide_plan.hpp"
 #include "headrace/ingest/store/finished_image.hpp"
 #include "headrace/pixels/statistics/statistics_workspaces.hpp"
-#include "headrace/storage/source_stamp.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {
@@ -35,7 +35,7 @@ struct SlideContext {
 /// An input that was examined, but not read yet.
 struct SlideProbe {
   SlidePlan plan;
-  storage::SourceStamp stamp;
+  imaging::SourceStamp stamp;
   std::string fingerprint;        ///< of what determines the pixels
   std::string label_fingerprint;  ///< of the annotation; empty: none
   std::string scanner;            ///< the table's, or else the format's name

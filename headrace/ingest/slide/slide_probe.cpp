@@ -9,18 +9,18 @@
 namespace headrace::ingest {
 namespace {
 
-std::string fingerprint_of(const SlideCase& slide, const storage::SourceStamp& stamp) {
+std::string fingerprint_of(const SlideCase& slide, const imaging::SourceStamp& stamp) {
   const Json parts{{"source", {stamp.size_bytes, stamp.sha256}}, {"mpp", or_null(slide.mpp)}};
   return sha256_hex(dump_json(parts));
 }
 
 /// For a slide of several files: of all of them, in order.
-storage::SourceStamp stamp_of(const SlideCase& slide) {
-  storage::SourceStamp stamp = storage::stamp_source(slide.file);
+imaging::SourceStamp stamp_of(const SlideCase& slide) {
+  imaging::SourceStamp stamp = imaging::stamp_source(slide.file);
   if (slide.parts.empty()) return stamp;
   std::string stamps = stamp.sha256;
   for (const auto& part : slide.parts) {
-    const storage::SourceStamp one = storage::stamp_source(part);
+    const imaging::SourceStamp one = imaging::stamp_source(part);
     stamp.size_bytes += one.size_bytes;
     stamps += one.sha256;
   }
@@ -48,7 +48,7 @@ std::uint64_t unfinished_label_bytes(const SlidePlan& plan) { return unfinished_
 std::string label_fingerprint(const SlideCase& slide, const std::vector<std::string>& classes,
                               const std::optional<MaskFacts>& mask) {
   if (slide.annotation.empty()) return "";
-  const storage::SourceStamp stamp = storage::stamp_label_file(slide.annotation);
+  const imaging::SourceStamp stamp = imaging::stamp_label_file(slide.annotation);
   Json parts{{"annotation", {stamp.size_bytes, stamp.sha256}},
              {"coding", slide.coding ? name_of(*slide.coding) : ""},
              {"set", slide.label_set}};

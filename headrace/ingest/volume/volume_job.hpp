@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headrace/core/threads.hpp"
+#include "headrace/imaging/source_stamp.hpp"
 #include "headrace/ingest/cohort_ingest.hpp"
 #include "headrace/ingest/volume/channel_plan.hpp"
 #include "headrace/ingest/volume/volume_case.hpp"
@@ -12,7 +13,6 @@
 #include "headrace/ingest/volume/volume_plan.hpp"
 #include "headrace/ingest/volume/volume_sources.hpp"
 #include "headrace/pixels/statistics/statistics_workspaces.hpp"
-#include "headrace/storage/source_stamp.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {

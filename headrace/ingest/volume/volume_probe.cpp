@@ -19,7 +19,7 @@ Json series_stamps(const imaging::DicomSeries& series) {
   for (const auto& slice : series.slices) {
     if (slice.path == last) continue;  // frames of one file follow each other
     last = slice.path;
-    const storage::SourceStamp stamp = storage::stamp_slice_file(slice.path);
+    const imaging::SourceStamp stamp = imaging::stamp_slice_file(slice.path);
     stamps.push_back({stamp.size_bytes, stamp.sha256});
     // SUV follows from the header, of which a large file's stamp need not know, and from our rule.
     if (series.modality == imaging::Modality::pet)
@@ -29,7 +29,7 @@ Json series_stamps(const imaging::DicomSeries& series) {
 }
 
 Json file_stamp(const std::string& file) {
-  const storage::SourceStamp stamp = storage::stamp_source(file);
+  const imaging::SourceStamp stamp = imaging::stamp_source(file);
   return {stamp.size_bytes, stamp.sha256};
 }
 
@@ -140,7 +140,7 @@ std::string label_fingerprint(const VolumeCase& volume,
   const std::set<std::string> lesions(lesion_classes.begin(), lesion_classes.end());
   Json parts{{"set", volume.label_set}, {"lesions", lesions}};
   for (const auto& label : volume.labels) {
-    const storage::SourceStamp stamp = storage::stamp_label_file(label);
+    const imaging::SourceStamp stamp = imaging::stamp_label_file(label);
     parts["labels"].push_back({stamp.size_bytes, stamp.sha256});
   }
   for (const auto& [name, value] : volume.coding) {

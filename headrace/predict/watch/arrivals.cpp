@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "headrace/core/text.hpp"
+#include "headrace/imaging/slide/slide_formats.hpp"
 #include "headrace/ingest/volume/channels.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
 
@@ -117,13 +118,16 @@ class Sorter {
     const fs::path path(file.path);
     const std::string ending = lowered(path.extension().string());
     const std::string stem = fs::path(path).replace_extension().generic_string();
-    const bool whole = ending == ".vms" || ending == ".vmu",
+    const imaging::SlideFormat* slide = imaging::slide_format_of(file.path);
+    const auto beside = slide != nullptr ? slide->beside : imaging::SlideBeside::nothing;
+    const bool folder = beside == imaging::SlideBeside::folder,
+               names = beside == imaging::SlideBeside::names,
                header = ending == ".mhd" || ending == ".nhdr";
-    if (ending != ".mrxs" && !whole && !header) return {};
+    if (!folder && !names && !header) return {};
     std::vector<ListedFile> out;
-    for (const ListedFile& own : beginning(files_, stem + (whole ? "" : header ? "." : "/"))) {
+    for (const ListedFile& own : beginning(files_, stem + (names ? "" : header ? "." : "/"))) {
       if (own.path == file.path || (header && rules_.is_image(own))) continue;
-      if (ending == ".mrxs" || folder_of(own.path) == folder_of(file.path)) out.push_back(own);
+      if (folder || folder_of(own.path) == folder_of(file.path)) out.push_back(own);
     }
     return out;
   }

@@ -7,12 +7,12 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/imaging/source_stamp.hpp"
 #include "headrace/model/torch_errors.hpp"
 #include "headrace/predict/input_predictor.hpp"
 #include "headrace/predict/prediction_runs.hpp"
 #include "headrace/predict/watch/settling.hpp"
 #include "headrace/predict/watch/watched_folder.hpp"
-#include "headrace/storage/source_stamp.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -154,7 +154,7 @@ class Watch {
     if (code != ErrorCode::io) return ingest::is_of_source(code);
     try {
       for (const ListedFile& file : arrival.files)
-        storage::stamp_source(folder_.path_of(file.path));
+        imaging::stamp_source(folder_.path_of(file.path));
       return false;
     } catch (const Error&) {
       return true;

@@ -1,4 +1,4 @@
-#include "headrace/storage/source_stamp.hpp"
+#include "headrace/imaging/source_stamp.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,9 +7,10 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/input_path.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/imaging/slide/slide_formats.hpp"
+#include "headrace/storage/open_store.hpp"
 
-namespace headrace::storage {
+namespace headrace::imaging {
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,7 +26,7 @@ constexpr std::uint64_t kStepBytes = std::uint64_t{4}
                                      << 20;  // at a time of a file that is read whole
 constexpr Pieces kOfSlice{std::uint64_t{64} << 10, std::uint64_t{16} << 10, 4};
 
-void add_bytes(Sha256& sha, const Object& object, const Pieces& pieces) {
+void add_bytes(Sha256& sha, const storage::Object& object, const Pieces& pieces) {
   const std::uint64_t size = object.size_bytes();
   std::vector<std::byte> bytes;
   const auto add = [&](std::uint64_t offset, std::uint64_t count) {
@@ -44,16 +45,14 @@ void add_bytes(Sha256& sha, const Object& object, const Pieces& pieces) {
   add(last, pieces.piece_bytes);
 }
 
-/// MIRAX keeps its pixels in Data*.dat files of a folder named like the slide.
-std::uint64_t add_mirax_folder(Sha256& sha, const fs::path& file) {
-  const fs::path folder = fs::path(file).replace_extension();
-  if (file.extension() != ".mrxs" || !fs::is_directory(folder)) return 0;
+/// What a slide keeps besides the file that is opened may be many gigabytes: names and sizes do.
+std::uint64_t add_files_beside(Sha256& sha, const fs::path& file) {
   std::vector<std::string> lines;
   std::uint64_t size_bytes = 0;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!entry.is_regular_file()) continue;
-    lines.push_back(fmt::format("{} {}\n", entry.path().filename().string(), entry.file_size()));
-    size_bytes += entry.file_size();
+  for (const std::string& path : files_beside(file.string())) {
+    const std::uint64_t size = fs::file_size(path);
+    lines.push_back(fmt::format("{} {}\n", fs::path(path).filename().string(), size));
+    size_bytes += size;
   }
   std::sort(lines.begin(), lines.end());
   for (const auto& line : lines) sha.update(line);
@@ -66,14 +65,12 @@ SourceStamp stamp(const fs::path& path, const Pieces& pieces) {
   if (kind == InputKind::neither) fail(ErrorCode::not_found, "{}", no_input(file));
   if (kind == InputKind::folder)
     fail(ErrorCode::not_found, "{}: is a folder, expected a file", file);
-  const LocalStore folder(path.has_parent_path() ? path.parent_path() : fs::path("."), 1);
-  const auto object = folder.open(path.filename().string());
-  if (!object) fail(ErrorCode::io, "{}: can't be opened for reading", file);
+  const auto object = storage::open_input(file);
   Sha256 sha;
   SourceStamp stamp;
   stamp.size_bytes = object->size_bytes();
   add_bytes(sha, *object, pieces);
-  stamp.size_bytes += add_mirax_folder(sha, path);
+  stamp.size_bytes += add_files_beside(sha, path);
   stamp.sha256 = sha.hex();
   return stamp;
 }
@@ -84,4 +81,4 @@ SourceStamp stamp_source(const std::string& file) { return stamp(file, kOfFile);
 SourceStamp stamp_label_file(const std::string& file) { return stamp(file, kAll); }
 SourceStamp stamp_slice_file(const std::string& file) { return stamp(file, kOfSlice); }
 
-}  // namespace headrace::storage
+}  // namespace headrace::imaging

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headrace::storage {
+namespace headrace::imaging {
 
 /// Tells whether a file is still the one that was ingested.
 struct SourceStamp {
@@ -18,9 +18,9 @@ SourceStamp stamp_slice_file(const std::string& file);
 /// and may differ from it in a few bytes. Errors: not_found, io; each names the file.
 SourceStamp stamp_label_file(const std::string& file);
 
-/// Stamps a file by all its bytes up to 4 MiB, else by 64 pieces of 64 KiB spread over it; for
-/// MIRAX (.mrxs) the sizes of the files in the folder beside it are part of it. Errors: not_found,
+/// Stamps a file by all its bytes up to 4 MiB, else by 64 pieces of 64 KiB spread over it; names and
+/// sizes of the files that a slide keeps besides (files_beside) are part of it. Errors: not_found,
 /// io; each names the file.
 SourceStamp stamp_source(const std::string& file);
 
-}  // namespace headrace::storage
+}  // namespace headrace::imaging

@@ -1,0 +1,64 @@
+#include "headrace/imaging/slide/slide_formats.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "headrace/imaging/source_stamp.hpp"
+#include "tests/imaging/sample_files.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names beside(const TempFolder& folder, const std::string& name) {
+  Names names;
+  for (const std::string& path : files_beside(folder / name))
+    names.push_back(std::filesystem::relative(path, folder / ".").generic_string());
+  return names;
+}
+
+TEST(SlideFormats, EachEndingIsThereOnceInSmallLetters) {
+  std::set<std::string_view> endings;
+  for (const SlideFormat& format : slide_formats()) {
+    EXPECT_TRUE(endings.insert(format.ending).second) << format.ending;
+    EXPECT_EQ(slide_format_of("a/b.x" + std::string(format.ending)), &format);
+    EXPECT_TRUE(format.in_folders || !format.by_openslide) << format.ending;
+  }
+  EXPECT_EQ(slide_format_of("CASE.SVS"), slide_format_of("case.svs"));
+  EXPECT_EQ(slide_format_of("case.nii"), nullptr);
+  EXPECT_EQ(slide_format_of("svs"), nullptr);
+}
+
+TEST(SlideFormats, KnowWhatASlideKeepsBesideItsFile) {
+  const TempFolder folder;
+  std::filesystem::create_directories(folder / "m");
+  std::filesystem::create_directories(folder / "m2");
+  for (const char* name : {"m.mrxs", "m/Data1.dat", "m/Data0.dat", "m2/Data0.dat", "v.vms",
+                           "v(1,0).jpg", "v_map2.jpg", "w.jpg", "lone.mrxs", "s.svs", "s_mask.png"})
+    folder.write(name, "1");
+  EXPECT_EQ(beside(folder, "m.mrxs"), (Names{"m/Data0.dat", "m/Data1.dat"}));
+  EXPECT_EQ(beside(folder, "v.vms"), (Names{"v(1,0).jpg", "v_map2.jpg"}));
+  EXPECT_EQ(beside(folder, "lone.mrxs"), Names{});
+  EXPECT_EQ(beside(folder, "s.svs"), Names{});
+  EXPECT_TRUE(is_folder_of_slide(folder / "m"));
+  EXPECT_FALSE(is_folder_of_slide(folder / "m2"));
+}
+
+TEST(SourceStamp, ChangesWithTheFilesBeside) {
+  const TempFolder folder;
+  std::filesystem::create_directories(folder / "m");
+  for (const char* name : {"m.mrxs", "m/Data0.dat", "v.vms", "v_map2.jpg"}) folder.write(name, "1");
+  for (const auto& [slide, part] : {std::pair{"m.mrxs", "m/Data0.dat"}, {"v.vms", "v_map2.jpg"}}) {
+    const SourceStamp before = stamp_source(folder / slide);
+    EXPECT_EQ(before.size_bytes, 2U);
+    folder.write(part, "12");
+    const SourceStamp after = stamp_source(folder / slide);
+    EXPECT_EQ(after.size_bytes, 3U);
+    EXPECT_NE(after.sha256, before.sha256);
+  }
+}
+
+}  // namespace
+}  // namespace headrace::imaging
