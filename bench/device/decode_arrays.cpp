@@ -213,9 +213,9 @@ DecodeCase aperio_case(const DecodeData& data) {
     // Tiles at the slide's edge are tiles like the others.
     const std::size_t tile = i % slide.tile_offsets.size();
     std::vector<std::byte> stored(slide.tile_bytes[tile]);
-    file.read(slide.tile_offsets[tile], stored);
+    file->read(slide.tile_offsets[tile], stored);
     const auto jpeg = imaging::splice_jpeg_tile(slide.jpeg_tables, stored, true, edge, edge);
-    if (!jpeg) fail(ErrorCode::corrupt, "{}: tile {} is not a colour JPEG", file.path(), tile);
+    if (!jpeg) fail(ErrorCode::corrupt, "{}: tile {} is not a colour JPEG", file->describe(), tile);
     const auto y = static_cast<std::int64_t>(i / kColumns),
                x = static_cast<std::int64_t>(i % kColumns);
     store->put(name + "/" + metadata.chunk_key({0, y, x}), *jpeg);

@@ -10,6 +10,7 @@
 #include "headrace/cohort/cohort_state.hpp"
 #include "headrace/cohort/image_record.hpp"
 #include "headrace/cohort/store_format.hpp"
+#include "headrace/cohort/store_index.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/foreign_error.hpp"
 #include "headrace/core/threads.hpp"
@@ -145,6 +146,7 @@ std::shared_ptr<const Cohort> Cohort::open(const std::string& store_path,
   state->store = storage::open_existing_store(storage::Place::parse(store_path));
   state->read_root();
   const StoreVersion version = state->read_version(version_prefix);
+  state->store = with_index(state->store, state->dataset_hash);
   std::vector<std::string> ids;
   for (const auto& [id, image] : version.images) {
     ids.push_back(id);

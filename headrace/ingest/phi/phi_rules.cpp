@@ -220,8 +220,12 @@ bool is_label_group(std::string_view text) {
          !why_no_name(std::string(text.substr(0, text.size() - kDigits - 1)), false);
 }
 
-/// Versions, lists of objects, memories.
+/// Versions and their indexes, lists of objects, memories. `verify` holds what an index has to the
+/// objects that it is made from.
 bool is_record(const std::vector<std::string_view>& parts) {
+  constexpr std::string_view kIndex = ".index";
+  if (parts[0] == "versions" && parts.size() == 2 && parts[1].ends_with(kIndex))
+    return is_hex(parts[1].substr(0, parts[1].size() - kIndex.size()), 64);
   constexpr std::string_view kEnding = ".json";
   if (!parts.back().ends_with(kEnding)) return false;
   const std::string_view stem = parts.back().substr(0, parts.back().size() - kEnding.size());

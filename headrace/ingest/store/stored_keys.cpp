@@ -20,10 +20,12 @@ std::vector<std::string> parts_of(const std::string& key) {
   return parts;
 }
 
-/// The stem of a name that ends with ".json"; empty for others.
-std::string json_stem(const std::string& name) {
-  return name.ends_with(".json") ? name.substr(0, name.size() - 5) : "";
+/// The stem of a name with this ending; empty for others.
+std::string stem(const std::string& name, std::string_view ending) {
+  return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : "";
 }
+
+std::string json_stem(const std::string& name) { return stem(name, ".json"); }
 
 bool is_name(const std::string& text) {
   return !text.empty() && plain_id(text) == text && text.size() <= kLongestId + 64;
@@ -39,7 +41,8 @@ StoredKey stored_key(const std::string& key) {
   using Kind = StoredKey::Kind;
   const auto parts = parts_of(key);
   StoredKey found;
-  if (parts.size() == 2 && parts[0] == "versions" && is_name(json_stem(parts[1]))) {
+  if (parts.size() == 2 && parts[0] == "versions" &&
+      (is_name(json_stem(parts[1])) || is_name(stem(parts[1], ".index")))) {
     found.kind = Kind::version;
     return found;
   }

@@ -7,7 +7,7 @@ namespace headrace::ingest {
 struct StoredKey {
   enum class Kind {
     object,   ///< of an image or of a label image, or a list of such objects
-    version,  ///< versions/<hash>.json
+    version,  ///< versions/<hash>.json, and its index
     memory,   ///< sources/<image>.json
     other     ///< none of these, or below a name that is not an image's
   } kind = Kind::other;

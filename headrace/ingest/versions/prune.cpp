@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "headrace/cohort/store_index.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/ingest/labels/label_group.hpp"
@@ -76,7 +77,7 @@ StoreHead without(const StoreHead& head, const std::vector<std::string>& dropped
 std::vector<std::string> unreferenced(const storage::Store& store, const StoreHead& head) {
   std::set<std::string> parts, images, versions;
   for (const auto& hash : distinct_versions(head)) {
-    versions.insert(cohort::version_key(hash));
+    versions.insert({cohort::version_key(hash), cohort::index_key(hash)});
     for (const auto& [id, image] : cohort::StoreVersion::load(store, hash).images) {
       images.insert(id);
       parts.insert(part_folder(id, cohort::kPixelsPart));

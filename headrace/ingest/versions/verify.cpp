@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "headrace/cohort/store_index.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"
@@ -112,7 +113,7 @@ class Verifier {
   /// Objects that a version names are known, whether they are checked or not.
   void read_version(const std::string& hash, bool check) {
     const std::string key = cohort::version_key(hash);
-    known_.insert(key);
+    known_.insert({key, cohort::index_key(hash)});
     if (check) result_.versions.push_back(hash);
     try {
       const cohort::StoreVersion version = cohort::StoreVersion::load(store_, hash);
@@ -130,9 +131,28 @@ class Verifier {
         take(id, cohort::kPixelsPart, image.pixels, check);
         for (const auto& [set, label] : image.labels) take(id, label.group, label.part, check);
       }
+      if (check) check_index(hash);
     } catch (const Error& error) {
       if (!check) return;
       add(store_.exists(key) ? Damage::Kind::changed : Damage::Kind::missing, key, error.what());
+    }
+  }
+
+  /// An index holds copies of objects that are listed; one may be absent.
+  void check_index(const std::string& hash) {
+    const std::string key = cohort::index_key(hash);
+    std::optional<cohort::IndexedObjects> indexed;
+    try {
+      indexed = cohort::read_index(store_, hash);
+    } catch (const Error& error) {
+      return add(Damage::Kind::changed, key, error.what());
+    }
+    if (!indexed || !unlisted_.empty()) return;
+    for (const auto& [object, bytes] : *indexed) {
+      const auto listed = entries_.find(object);
+      if (listed != entries_.end() && listed->second.sha256 == sha256_hex(bytes)) continue;
+      return add(Damage::Kind::changed, key,
+                 fmt::format("its {} is not that of the version; remove the index", object));
     }
   }
 

@@ -6,6 +6,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/ingest/store/ome_metadata.hpp"
 #include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/versions/put_index.hpp"
 #include "headrace/zarr/metadata.hpp"
 
 namespace headrace::ingest {
@@ -34,6 +35,7 @@ std::string commit_version(storage::Store& store, const cohort::StoreVersion& ve
   const std::string text = version.text(), hash = version.hash(), key = cohort::version_key(hash);
   if (head.current != hash) {
     if (!store.exists(key) || store.get_text(key) != text) store.put_text(key, text);
+    put_index(store, version, hash);
     // So that a list is never missing; it is filled when the version has become the current one.
     for (const auto& [id, image] : version.images) {
       const std::string list = label_list_key(id);
@@ -43,6 +45,7 @@ std::string commit_version(storage::Store& store, const cohort::StoreVersion& ve
     head.current = hash;
     store.put_text("manifest.json", head.text());
   }
+  put_index(store, version, hash);  // a version that was committed before there were indexes
   refresh_label_lists(store, version);
   return hash;
 }

@@ -14,7 +14,7 @@ struct CurrentVersion {
 CurrentVersion current_version(const storage::Store& store);
 
 /// Makes `version`, whose objects are all stored, the store's current one and returns its hash. Its
-/// own object is written first and manifest.json is replaced last, in one step, so that a store has
+/// own object and its index are written first and manifest.json is replaced last, in one step, so that a store has
 /// either version whole at every moment. If it is the current version already, nothing changes.
 /// message: its text in the log; see check_message
 std::string commit_version(storage::Store& store, const cohort::StoreVersion& version,

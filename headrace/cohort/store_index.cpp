@@ -1,0 +1,222 @@
+#include "headrace/cohort/store_index.hpp"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/sha256.hpp"
+
+namespace headrace::cohort {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+constexpr std::string_view kMagic = "hr-index1";
+constexpr std::size_t kHashBytes = 64;  // SHA-256 in hex
+constexpr int kLevel = 3;
+constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // of all objects together
+constexpr std::uint64_t kMostPacked = 4096;                   // times as small
+
+void put_number(Bytes& out, std::uint64_t number) {
+  for (int i = 0; i < 8; ++i) out.push_back(static_cast<std::byte>(number >> (8 * i)));
+}
+
+void put_text(Bytes& out, std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+/// Takes an index apart, whose sizes are claims.
+class Reader {
+ public:
+  Reader(std::span<const std::byte> bytes, const std::string& origin)
+      : bytes_(bytes), origin_(origin) {}
+
+  std::span<const std::byte> take(std::uint64_t count) {
+    if (count > bytes_.size()) damaged("ends early");
+    const auto part = bytes_.first(count);
+    bytes_ = bytes_.subspan(count);
+    return part;
+  }
+  std::string_view text(std::uint64_t count) {
+    const auto part = take(count);
+    return {reinterpret_cast<const char*>(part.data()), part.size()};
+  }
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    const auto part = take(8);
+    for (std::size_t i = 0; i < 8; ++i) value |= std::to_integer<std::uint64_t>(part[i]) << (8 * i);
+    return value;
+  }
+  std::span<const std::byte> rest() const noexcept { return bytes_; }
+
+  [[noreturn]] void damaged(const std::string& how) const {
+    fail(ErrorCode::corrupt,
+         "{}: {}. Remove it, and the store is read without it; `headrace verify` checks the rest",
+         origin_, how);
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  const std::string& origin_;
+};
+
+struct Index {
+  Bytes bytes;
+  std::map<std::string_view, std::span<const std::byte>> objects;  ///< into bytes
+};
+
+Index decode_index(const Bytes& stored, const std::string& origin) {
+  Reader head(stored, origin);
+  if (head.text(kMagic.size()) != kMagic) head.damaged("is no index of a store");
+  const std::string_view hash = head.text(kHashBytes);
+  if (hash != sha256_hex(head.rest())) head.damaged("its sha256 is another one than it states");
+  const std::uint64_t size = head.number();
+  const auto frame = head.rest();
+  if (size > kMostBytes || size / kMostPacked > frame.size())
+    head.damaged("states more bytes than it can hold");
+  Index index;
+  index.bytes.resize(size);
+  const std::size_t got =
+      ZSTD_decompress(index.bytes.data(), index.bytes.size(), frame.data(), frame.size());
+  if (ZSTD_isError(got) != 0 || got != size) head.damaged("can't be inflated");
+  Reader reader(index.bytes, origin);
+  std::vector<std::pair<std::string_view, std::uint64_t>> entries;
+  for (std::uint64_t left = reader.number(); left > 0; --left) {
+    const std::uint64_t key_bytes = reader.number(), object_bytes = reader.number();
+    entries.emplace_back(reader.text(key_bytes), object_bytes);
+  }
+  for (const auto& [key, object_bytes] : entries)
+    index.objects.emplace_hint(index.objects.end(), key, reader.take(object_bytes));
+  if (index.objects.size() != entries.size()) head.damaged("names an object twice");
+  return index;
+}
+
+std::optional<Index> load_index(const storage::Store& store, const std::string& hash) {
+  const std::string key = index_key(hash);
+  const auto object = store.open(key);
+  if (!object) return std::nullopt;
+  return decode_index(object->head(object->size_bytes()), store.describe(key));
+}
+
+class IndexedObject : public storage::Object {
+ public:
+  IndexedObject(std::shared_ptr<const Index> index, std::span<const std::byte> bytes,
+                std::string place)
+      : index_(std::move(index)), bytes_(bytes), place_(std::move(place)) {}
+  std::uint64_t size_bytes() const override { return bytes_.size(); }
+  std::string describe() const override { return place_; }
+  void read(std::uint64_t offset, std::span<std::byte> dst) const override {
+    if (offset > bytes_.size() || dst.size() > bytes_.size() - offset) {
+      fail(ErrorCode::corrupt, "{}: bytes {} to {} are needed, but the object ends at {}", place_,
+           offset, offset + dst.size(), bytes_.size());
+    }
+    if (!dst.empty()) std::memcpy(dst.data(), bytes_.data() + offset, dst.size());
+  }
+
+ private:
+  std::shared_ptr<const Index> index_;
+  std::span<const std::byte> bytes_;
+  std::string place_;
+};
+
+class IndexedStore : public storage::Store {
+ public:
+  IndexedStore(std::shared_ptr<storage::Store> inner, Index index)
+      : inner_(std::move(inner)), index_(std::make_shared<const Index>(std::move(index))) {}
+
+  std::shared_ptr<const storage::Object> open(const std::string& key) const override {
+    if (auto object = find(key)) return object;
+    return inner_->open(key);
+  }
+  void start_open(const std::string& key, std::size_t tail_bytes,
+                  const storage::OpenDone& done) const override {
+    if (index_->objects.contains(key)) return Store::start_open(key, tail_bytes, done);
+    inner_->start_open(key, tail_bytes, done);
+  }
+  storage::RequestCost cost() const override { return inner_->cost(); }
+  bool may_be_away() const override { return inner_->may_be_away(); }
+  void put(const std::string& key, std::span<const std::byte> bytes) override {
+    inner_->put(key, bytes);
+  }
+  void erase(const std::string& key) override { inner_->erase(key); }
+  std::vector<std::string> list(const std::string& prefix) const override {
+    return inner_->list(prefix);
+  }
+  std::string describe(const std::string& key) const override { return inner_->describe(key); }
+
+ private:
+  std::shared_ptr<const storage::Object> find(const std::string& key) const {
+    const auto found = index_->objects.find(key);
+    if (found == index_->objects.end()) return nullptr;
+    return std::make_shared<IndexedObject>(index_, found->second, describe(key));
+  }
+
+  std::shared_ptr<storage::Store> inner_;
+  std::shared_ptr<const Index> index_;
+};
+
+}  // namespace
+
+std::string index_key(const std::string& hash) { return "versions/" + hash + ".index"; }
+
+bool is_indexed(const std::string& key) {
+  if (key.ends_with("/zarr.json") || key.starts_with("index/")) return true;
+  // images/<id>/labels/<group>/sites/…
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= key.size();) {
+    const std::size_t end = std::min(key.find('/', at), key.size());
+    parts.push_back(std::string_view(key).substr(at, end - at));
+    at = end + 1;
+  }
+  return parts.size() > 5 && parts[0] == "images" && parts[2] == "labels" && parts[4] == "sites";
+}
+
+Bytes encode_index(const IndexedObjects& objects) {
+  Bytes plain;
+  put_number(plain, objects.size());
+  for (const auto& [key, bytes] : objects) {
+    put_number(plain, key.size());
+    put_number(plain, bytes.size());
+    put_text(plain, key);
+  }
+  for (const auto& [key, bytes] : objects) plain.insert(plain.end(), bytes.begin(), bytes.end());
+  Bytes packed;
+  put_number(packed, plain.size());
+  const std::size_t begin = packed.size();
+  packed.resize(begin + ZSTD_compressBound(plain.size()));
+  const std::size_t size = ZSTD_compress(packed.data() + begin, packed.size() - begin, plain.data(),
+                                         plain.size(), kLevel);
+  if (ZSTD_isError(size) != 0)
+    fail(ErrorCode::memory, "the index of a store: {}", ZSTD_getErrorName(size));
+  packed.resize(begin + size);
+  Bytes out;
+  put_text(out, kMagic);
+  put_text(out, sha256_hex(std::span<const std::byte>(packed)));
+  out.insert(out.end(), packed.begin(), packed.end());
+  return out;
+}
+
+std::optional<IndexedObjects> read_index(const storage::Store& store, const std::string& hash) {
+  const auto index = load_index(store, hash);
+  if (!index) return std::nullopt;
+  IndexedObjects objects;
+  for (const auto& [key, bytes] : index->objects)
+    objects[std::string(key)].assign(bytes.begin(), bytes.end());
+  return objects;
+}
+
+std::shared_ptr<storage::Store> with_index(std::shared_ptr<storage::Store> store,
+                                           const std::string& hash) {
+  auto index = load_index(*store, hash);
+  if (!index) return store;
+  return std::make_shared<IndexedStore>(std::move(store), std::move(*index));
+}
+
+}  // namespace headrace::cohort
