@@ -11,7 +11,6 @@
 #include <iterator>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/folder_walk.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/storage/lock_file.hpp"
 
@@ -65,7 +64,7 @@ class Scratch {
   static constexpr const char* kLock = ".lock";
 
   void empty_but_lock(std::error_code& error) const {
-    for (const auto& entry : list_folder_if_there(path_)) {
+    for (const auto& entry : fs::directory_iterator(path_, error)) {
       if (entry.path().filename() == kLock) continue;
       std::error_code one;
       fs::remove_all(entry.path(), one);

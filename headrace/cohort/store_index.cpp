@@ -32,6 +32,11 @@ void put_text(Bytes& out, std::string_view text) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
+/// Whether an index may have so many bytes, in a frame of so many: memory is taken for a claim.
+bool fits(std::uint64_t bytes, std::uint64_t packed) {
+  return bytes <= kMostBytes && bytes / kMostPacked <= packed;
+}
+
 /// Takes an index apart, whose sizes are claims.
 class Reader {
  public:
@@ -72,29 +77,33 @@ struct Index {
   std::map<std::string_view, std::span<const std::byte>> objects;  ///< into bytes
 };
 
-Index decode_index(const Bytes& stored, const std::string& origin) {
+Index decode_index(const Bytes& stored, const std::string& version, const std::string& origin) {
   Reader head(stored, origin);
   if (head.text(kMagic.size()) != kMagic) head.damaged("is no index of a store");
   const std::string_view hash = head.text(kHashBytes);
   if (hash != sha256_hex(head.rest())) head.damaged("its sha256 is another one than it states");
+  if (head.text(kHashBytes) != version) head.damaged("is that of another version");
   const std::uint64_t size = head.number();
   const auto frame = head.rest();
-  if (size > kMostBytes || size / kMostPacked > frame.size())
-    head.damaged("states more bytes than it can hold");
+  const bool one_frame = ZSTD_findFrameCompressedSize(frame.data(), frame.size()) == frame.size();
+  if (!one_frame || !fits(size, frame.size())) head.damaged("does not hold what it states");
   Index index;
   index.bytes.resize(size);
   const std::size_t got =
       ZSTD_decompress(index.bytes.data(), index.bytes.size(), frame.data(), frame.size());
   if (ZSTD_isError(got) != 0 || got != size) head.damaged("can't be inflated");
   Reader reader(index.bytes, origin);
-  std::vector<std::pair<std::string_view, std::uint64_t>> entries;
-  for (std::uint64_t left = reader.number(); left > 0; --left) {
-    const std::uint64_t key_bytes = reader.number(), object_bytes = reader.number();
-    entries.emplace_back(reader.text(key_bytes), object_bytes);
-  }
-  for (const auto& [key, object_bytes] : entries)
+  Reader list(reader.take(reader.number()), origin);
+  std::string_view before;
+  while (!list.rest().empty()) {
+    const std::uint64_t key_bytes = list.number(), object_bytes = list.number();
+    const std::string_view key = list.text(key_bytes);
+    if (key <= before || !is_indexed(std::string(key)))
+      head.damaged("has an object that no index has");
+    before = key;
     index.objects.emplace_hint(index.objects.end(), key, reader.take(object_bytes));
-  if (index.objects.size() != entries.size()) head.damaged("names an object twice");
+  }
+  if (!reader.rest().empty()) head.damaged("goes on after its objects");
   return index;
 }
 
@@ -102,7 +111,7 @@ std::optional<Index> load_index(const storage::Store& store, const std::string& 
   const std::string key = index_key(hash);
   const auto object = store.open(key);
   if (!object) return std::nullopt;
-  return decode_index(object->head(object->size_bytes()), store.describe(key));
+  return decode_index(object->head(object->size_bytes()), hash, store.describe(key));
 }
 
 class IndexedObject : public storage::Object {
@@ -141,7 +150,7 @@ class IndexedStore : public storage::Store {
     inner_->start_open(key, tail_bytes, done);
   }
   storage::RequestCost cost() const override { return inner_->cost(); }
-  bool may_be_away() const override { return inner_->may_be_away(); }
+  bool still_has(const std::string& key) const override { return inner_->still_has(key); }
   void put(const std::string& key, std::span<const std::byte> bytes) override {
     inner_->put(key, bytes);
   }
@@ -168,34 +177,41 @@ std::string index_key(const std::string& hash) { return "versions/" + hash + ".i
 
 bool is_indexed(const std::string& key) {
   if (key.ends_with("/zarr.json") || key.starts_with("index/")) return true;
-  // images/<id>/labels/<group>/sites/…
+  // images/<id>/labels/<group>/<table>/…
   std::vector<std::string_view> parts;
   for (std::size_t at = 0; at <= key.size();) {
     const std::size_t end = std::min(key.find('/', at), key.size());
     parts.push_back(std::string_view(key).substr(at, end - at));
     at = end + 1;
   }
-  return parts.size() > 5 && parts[0] == "images" && parts[2] == "labels" && parts[4] == "sites";
+  if (parts.size() < 6 || parts[0] != "images" || parts[2] != "labels") return false;
+  return parts[4] == "sites" || parts[4] == "index" || parts[4] == "lesions";
 }
 
-Bytes encode_index(const IndexedObjects& objects) {
-  Bytes plain;
-  put_number(plain, objects.size());
+std::optional<Bytes> encode_index(const std::string& version, const IndexedObjects& objects) {
+  Bytes list, plain;
+  std::uint64_t size = 0;
   for (const auto& [key, bytes] : objects) {
-    put_number(plain, key.size());
-    put_number(plain, bytes.size());
-    put_text(plain, key);
+    put_number(list, key.size());
+    put_number(list, bytes.size());
+    put_text(list, key);
+    size += bytes.size();
   }
+  size += 8 + list.size();
+  if (size > kMostBytes) return std::nullopt;
+  plain.reserve(size);
+  put_number(plain, list.size());
+  plain.insert(plain.end(), list.begin(), list.end());
   for (const auto& [key, bytes] : objects) plain.insert(plain.end(), bytes.begin(), bytes.end());
   Bytes packed;
+  put_text(packed, version);
   put_number(packed, plain.size());
   const std::size_t begin = packed.size();
   packed.resize(begin + ZSTD_compressBound(plain.size()));
-  const std::size_t size = ZSTD_compress(packed.data() + begin, packed.size() - begin, plain.data(),
-                                         plain.size(), kLevel);
-  if (ZSTD_isError(size) != 0)
-    fail(ErrorCode::memory, "the index of a store: {}", ZSTD_getErrorName(size));
-  packed.resize(begin + size);
+  const std::size_t frame = ZSTD_compress(packed.data() + begin, packed.size() - begin,
+                                          plain.data(), plain.size(), kLevel);
+  if (ZSTD_isError(frame) != 0 || !fits(plain.size(), frame)) return std::nullopt;
+  packed.resize(begin + frame);
   Bytes out;
   put_text(out, kMagic);
   put_text(out, sha256_hex(std::span<const std::byte>(packed)));

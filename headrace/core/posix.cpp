@@ -59,7 +59,7 @@ void Descriptor::reset() noexcept {
 Descriptor open_file(const std::string& path, int flags, mode_t mode) {
   int fd = -1;
   // Where a FIFO lies in the place of an object, opening it must not wait until someone writes into it.
-  if ((flags & O_ACCMODE) == O_RDONLY) flags |= O_NONBLOCK;
+  if ((flags & O_ACCMODE) == O_RDONLY) flags |= O_NONBLOCK | O_NOCTTY;
   do {
     fd = calls().open(path.c_str(), flags | O_CLOEXEC, mode);
   } while (fd < 0 && errno == EINTR);

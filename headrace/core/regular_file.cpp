@@ -25,8 +25,7 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-RegularFile::RegularFile(const std::string& path)
-    : file_(posix::open_file(path, O_RDONLY | O_NOCTTY)) {
+RegularFile::RegularFile(const std::string& path) : file_(posix::open_file(path, O_RDONLY)) {
   struct stat info {};
   if (!file_.valid()) {
     const int error = errno;

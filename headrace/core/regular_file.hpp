@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "headrace/core/posix.hpp"
 
@@ -19,6 +20,7 @@ class RegularFile {
 
   int descriptor() const noexcept { return file_.get(); }
   std::uint64_t size() const noexcept { return size_; }  ///< when it was opened
+  posix::Descriptor take() && noexcept { return std::move(file_); }
 
  private:
   posix::Descriptor file_;

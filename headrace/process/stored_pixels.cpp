@@ -70,7 +70,8 @@ StoredPixels stored_tiff_pixels(const std::string& path, const ImageSource& sour
   const auto file = storage::open_input(path);
   try {
     directories = imaging::read_tiff_directories(*file);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::io) throw;
     return {.why_not = fmt::format("{} is not a TIFF that can be read without its reader", path)};
   }
   const auto found = std::find_if(directories.begin(), directories.end(), [&](const auto& d) {

@@ -146,7 +146,7 @@ Json RunFolder::read_json(const std::string& name) const {
 
 void RunFolder::append(const std::string& name, const std::string& lines) {
   std::filesystem::create_directories(path());
-  const auto file = posix::open_file((path() / name).string(), O_WRONLY | O_CREAT | O_APPEND);
+  const auto file = posix::open_file((path() / name).string(), O_WRONLY | O_CREAT | O_APPEND, 0666);
   const int error =
       file.valid() ? posix::write_all(file.get(), std::as_bytes(std::span(lines))) : errno;
   if (error != 0) {
@@ -204,7 +204,8 @@ void RunFolder::for_each_line(const std::string& name,
     at += piece.size();
     std::size_t begin = 0;
     // What has no newline after it at the end is a kill in the middle of the write.
-    for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    for (std::size_t end, from = kept; (end = text.find('\n', from)) != std::string::npos;
+         from = begin = end + 1) {
       ++number;
       if (end == begin) continue;
       const std::string line = text.substr(begin, end - begin);

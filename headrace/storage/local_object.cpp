@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/posix.hpp"
+#include "headrace/core/regular_file.hpp"
 
 namespace headrace::storage {
 namespace {
@@ -60,6 +61,12 @@ std::shared_ptr<const Object> open_local_object(const std::string& path, bool* o
   if (!S_ISREG(status.st_mode)) return nullptr;
   return std::make_shared<const LocalObject>(std::move(file),
                                              static_cast<std::uint64_t>(status.st_size), path);
+}
+
+std::shared_ptr<const Object> open_existing_local_object(const std::string& path) {
+  RegularFile file(path);
+  const std::uint64_t size = file.size();
+  return std::make_shared<const LocalObject>(std::move(file).take(), size, path);
 }
 
 }  // namespace headrace::storage

@@ -13,4 +13,8 @@ namespace headrace::storage {
 std::shared_ptr<const Object> open_local_object(const std::string& path,
                                                 bool* out_of_descriptors = nullptr);
 
+/// The same of a file that has to be there. Errors: not_found, io (no regular file, no permission); each
+/// names the path and what it is.
+std::shared_ptr<const Object> open_existing_local_object(const std::string& path);
+
 }  // namespace headrace::storage

@@ -81,6 +81,13 @@ std::shared_ptr<const Object> LocalStore::open(const std::string& key) const {
   return object;
 }
 
+// Asks the disk: a descriptor that is kept open outlives its file.
+bool LocalStore::still_has(const std::string& key) const {
+  check_key(key);
+  struct stat info {};
+  return posix::calls().stat(describe(key).c_str(), &info) == 0;
+}
+
 void LocalStore::put(const std::string& key, std::span<const std::byte> bytes) {
   put_by(key, bytes.size(),
          [&](int fd, const std::string&) { return posix::write_all(fd, bytes); });

@@ -34,7 +34,7 @@ class LocalStore : public Store {
   void move_folder(const std::string& from, const std::string& to) override;
   std::vector<std::string> list(const std::string& prefix) const override;
   std::string describe(const std::string& key) const override;
-  bool may_be_away() const override { return true; }
+  bool still_has(const std::string& key) const override;
 
   const std::filesystem::path& root() const noexcept { return root_; }
 

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/regular_file.hpp"
 #include "headrace/storage/local_object.hpp"
 #include "headrace/storage/local_store.hpp"
 
@@ -37,9 +36,8 @@ std::shared_ptr<const Object> open_object(const Place& place) {
 
 std::shared_ptr<const Object> open_input(const std::string& written) {
   const Place place = Place::parse(written);
-  if (auto object = open_object(place)) return object;
-  { const RegularFile why(place.path().string()); }  // says why there is none
-  fail(ErrorCode::io, "{}: the file was made while it was opened; try again", written);
+  check_scheme(place);
+  return open_existing_local_object(place.path().string());
 }
 
 }  // namespace headrace::storage

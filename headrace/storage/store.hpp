@@ -78,9 +78,10 @@ class Store {
   virtual void start_open(const std::string& key, std::size_t tail_bytes,
                           const OpenDone& done) const;
   virtual RequestCost cost() const { return {}; }
-  /// Whether the whole store may be absent where one object is: a disk that is away, which looks as
-  /// an empty folder. Readers then look for what must be there before they take an object for absent.
-  virtual bool may_be_away() const { return false; }
+  /// Whether an object that was there still is, for readers that find another one absent: a disk
+  /// that is away looks as an empty folder. True without a look where the store is no folder: then
+  /// the answer that an object is absent is the store's own.
+  virtual bool still_has(const std::string&) const { return true; }
   /// Stores the object whole or not at all: written aside, synced, renamed. Errors: io (names the
   /// key, and a full disk).
   virtual void put(const std::string& key, std::span<const std::byte> bytes) = 0;

@@ -18,6 +18,14 @@ std::int64_t now_ns() {
       .count();
 }
 
+void for_each(ThreadPool* pool, std::size_t count, const std::function<void(std::size_t)>& body) {
+  if (pool != nullptr) {
+    pool->parallel_for(count, body);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) body(i);
+}
+
 // The smallest part of a chunk that holds every element the row spans touch; false when there is
 // none. `at` is the box's place in the region.
 bool shrink_to_spans(std::span<const RowSpan> spans, int rank, Box& box, Index& at) {
@@ -137,61 +145,72 @@ void ReadPlan::add_piece(Region& region, const Index& unit, const Box& box, cons
   pieces_.push_back(std::move(piece));
 }
 
-void ReadPlan::set_error(Source& source, Error error) const {
-  const Array::State& array = *source.array;
-  source.error = error.at(fmt::format(
-      "chunk {} of {}",
-      array.metadata.chunk_key({source.chunk.begin(), source.chunk.begin() + array.rank}),
-      array.store->describe(array.path)));
+void ReadPlan::open_sources(ThreadPool* pool) {
+  for (Source& source : sources_) source.cost = source.array->store->cost();
+  storage::run_requests(
+      pool, sources_.size(), [&](std::size_t i) { return sources_[i].cost.asynchronous; },
+      [&](std::size_t i, const storage::ReadDone& done) { start_open(sources_[i], done); },
+      [&](std::size_t i, const Error& error) { sources_[i].error = error; });
+  // What may wait is not done where requests end: that thread may be the one that is waited for.
+  const auto to_parse = std::count_if(sources_.begin(), sources_.end(),
+                                      [](const Source& source) { return !source.tail.empty(); });
+  for_each(to_parse > 1 ? pool : nullptr, sources_.size(), [&](std::size_t i) {
+    Source& source = sources_[i];
+    try {
+      if (!source.error) take_opened(source);
+    } catch (const Error& error) {
+      source.error = error;
+    }
+    if (!source.error) return;
+    const Array::State& array = *source.array;
+    source.error->at(fmt::format(
+        "chunk {} of {}",
+        array.metadata.chunk_key({source.chunk.begin(), source.chunk.begin() + array.rank}),
+        array.store->describe(array.path)));
+  });
+  for (const Source& source : sources_) fetch_stats_ += source.stats;
 }
 
-// The object and its index, for one request where the store can, and none where the index is known.
+// The object and its index, for one request where the store can, and none for an index that is known.
 void ReadPlan::start_open(Source& source, const storage::ReadDone& done) const {
   const Array::State& array = *source.array;
-  const std::string key = array.key_of(source.chunk);
   std::size_t tail_bytes = 0;
   if (array.sharding != nullptr) {
     source.index = ShardIndexCache::shared().find({array.number, source.chunk});
     if (!source.index) tail_bytes = array.sharding->index_tail_bytes();
   }
-  const std::int64_t start = now_ns();
-  array.store->start_open(key, tail_bytes,
-                          [this, &source, tail_bytes, start, done](storage::OpenedTail opened,
-                                                                   std::exception_ptr failure) {
-                            try {
-                              if (failure) std::rethrow_exception(failure);
-                              if (tail_bytes > 0 && opened.object)
-                                source.stats.read_ns += now_ns() - start;
-                              take_opened(source, std::move(opened));
-                            } catch (...) {
-                              failure = std::current_exception();
-                            }
+  array.store->start_open(array.key_of(source.chunk), tail_bytes,
+                          [&source, tail_bytes, done, start = now_ns()](
+                              storage::OpenedTail opened, std::exception_ptr failure) {
+                            if (tail_bytes > 0 && opened.object)
+                              source.stats.read_ns += now_ns() - start;
+                            source.object = std::move(opened.object);
+                            source.tail = std::move(opened.tail);
                             done(failure);
                           });
 }
 
-void ReadPlan::take_opened(Source& source, storage::OpenedTail opened) const {
+void ReadPlan::take_opened(Source& source) const {
   const Array::State& array = *source.array;
-  source.object = std::move(opened.object);
   if (!source.object) {  // no chunk: fill values
-    if (array.store->may_be_away() && !array.store->exists(array.metadata_key()))
-      fail(ErrorCode::not_found,
-           "is gone, as is the array's zarr.json: the store was removed or its disk is away");
-    return;
+    if (array.store->still_has(array.metadata_key())) return;
+    fail(ErrorCode::not_found,
+         "is gone, as is the array's zarr.json: the store was removed or its disk is away");
   }
   source.size_bytes = source.object->size_bytes();
   if (array.sharding == nullptr || source.index) return;
   const ByteRange range = array.sharding->index_range(source.size_bytes);
   if (array.sharding->index_tail_bytes() == 0) {
     const std::int64_t start = now_ns();
-    opened.tail.resize(range.end - range.begin);
-    source.object->read(range.begin, opened.tail);
+    source.tail.resize(range.end - range.begin);
+    source.object->read(range.begin, source.tail);
     source.stats.read_ns += now_ns() - start;
   }
-  source.stats.bytes_read += opened.tail.size();
+  source.stats.bytes_read += source.tail.size();
   source.stats.ranges_wanted += 1;
   source.stats.ranges_issued += 1;
-  source.index = std::make_shared<const ShardIndex>(array.sharding->parse_index(opened.tail));
+  source.index = std::make_shared<const ShardIndex>(array.sharding->parse_index(source.tail));
+  source.tail = {};
   ShardIndexCache::shared().insert({array.number, source.chunk}, source.index);
 }
 
@@ -311,12 +330,7 @@ void ReadPlan::run_reads(ThreadPool* pool) {
 void ReadPlan::plan_reads(ThreadPool* pool) {
   forget_reads();
   for (Region& region : regions_) plan_pieces(region);
-  for (Source& source : sources_) source.cost = source.array->store->cost();
-  storage::run_requests(
-      pool, sources_.size(), [&](std::size_t i) { return sources_[i].cost.asynchronous; },
-      [&](std::size_t i, const storage::ReadDone& done) { start_open(sources_[i], done); },
-      [&](std::size_t i, const Error& error) { set_error(sources_[i], error); });
-  for (const Source& source : sources_) fetch_stats_ += source.stats;
+  open_sources(pool);
   place_pieces();
 }
 

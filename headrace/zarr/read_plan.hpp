@@ -59,6 +59,7 @@ class ReadPlan {
     storage::RequestCost cost;                      ///< of the array's store
     std::shared_ptr<const storage::Object> object;  ///< null: not stored
     std::uint64_t size_bytes = 0;                   ///< of the object
+    std::vector<std::byte> tail;                    ///< with its index, until it was parsed
     std::shared_ptr<const ShardIndex> index;        ///< null without sharding
     std::optional<Error> error;
     ReadStats stats;
@@ -90,9 +91,9 @@ class ReadPlan {
 
   void plan_pieces(Region& region);
   void add_piece(Region& region, const Index& unit, const Box& box, const Index& at);
+  void open_sources(ThreadPool* pool);
   void start_open(Source& source, const storage::ReadDone& done) const;
-  void take_opened(Source& source, storage::OpenedTail opened) const;
-  void set_error(Source& source, Error error) const;
+  void take_opened(Source& source) const;
   void place_pieces();
   void plan_reads(ThreadPool* pool);
   void forget_reads();

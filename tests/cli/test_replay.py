@@ -209,6 +209,8 @@ def test_an_object_that_is_gone(own):
     store = own.parent / "nuclei.zarr"
     image = image_of(store, "train")
     (store / f"images/{image}/0/zarr.json").unlink()
+    for index in (store / "versions").glob("*.index"):  # which has it as well
+        index.unlink()
     found = differs(own)
     assert found["difference"]["what"] == "data" and image in found["difference"]["key"]
     assert [(damage["kind"], damage["key"]) for damage in found["store"]["damage"]] == [("missing", f"images/{image}/0/zarr.json")]

@@ -21,18 +21,21 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-int reads = 0, good_reads = 0;
+int reads = 0, good_reads = 0, bad_reads = 0;
 
 /// The disk fails after some reads; the real calls are put back at the end.
 class ReadFaults : public ::testing::Test {
  protected:
   ~ReadFaults() override { posix::calls() = real_; }
 
-  void fail_after(int good) {
+  /// `bad`: how many fail; the disk is good again after them.
+  void fail_after(int good, int bad = 1 << 30) {
     reads = 0;
     good_reads = good;
+    bad_reads = bad;
     posix::calls().pread = [](int fd, void* dst, std::size_t count, off_t offset) -> ssize_t {
-      if (reads++ >= good_reads) return errno = EIO, -1;
+      const int number = reads++ - good_reads;
+      if (number >= 0 && number < bad_reads) return errno = EIO, -1;
       return ::pread(fd, dst, count, offset);
     };
   }
@@ -66,6 +69,7 @@ TEST_F(ReadFaults, EveryFormatSaysThatTheDiskFailed) {
       {"odd/tiff/imagetiff-tiled-jpeg-ycbcr.tif", tiff},
       {"odd/tiff/imagetiff-tiled-rect-rgb-u8.tif", tiff},
       {"slides/derived/cmu-lzw-pred-256.tif", tiff},
+      {"slides/derived/cmu-aperio-style-4level.svs", tiff},
       {"ct/sarcoma/sts-002.nii.gz", slices},
   };
   for (const Case& c : cases) {
@@ -74,13 +78,15 @@ TEST_F(ReadFaults, EveryFormatSaysThatTheDiskFailed) {
     c.read(path);
     const int needed = reads;
     ASSERT_GT(needed, 0) << c.file;
-    // The first, the last, and some between them.
-    for (int good = 0; good < needed; good += std::max(1, (needed - 1) / 7)) {
-      fail_after(good);
-      const std::string text = error_of(ErrorCode::io, [&] { c.read(path); });
-      good_again();
-      EXPECT_THAT(text, AllOf(HasSubstr(path), HasSubstr("Input/output error")))
-          << c.file << " after " << good << " of " << needed;
+    // The first, the last, and some between them: for good, and once.
+    for (int good = 0; good < needed; good += std::max(1, (needed - 1) / 12)) {
+      for (const int bad : {1 << 30, 1}) {
+        fail_after(good, bad);
+        const std::string text = error_of(ErrorCode::io, [&] { c.read(path); });
+        good_again();
+        EXPECT_THAT(text, AllOf(HasSubstr(path), HasSubstr("Input/output error")))
+            << c.file << " after " << good << " of " << needed << ", " << bad << " fail";
+      }
     }
   }
 }

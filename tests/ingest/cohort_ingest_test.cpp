@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "headrace/cohort/store_index.hpp"
 #include "headrace/ingest/labels/label_group.hpp"
 #include "headrace/ingest/store/recording_store.hpp"
 #include "headrace/ingest/versions/verify.hpp"
@@ -114,6 +115,7 @@ TEST_F(CohortIngestTest, StoresAllAndAddsLaterOnesToTheSameHash) {
   EXPECT_EQ(version(first.dataset_hash).images.size(), 1u);
   auto left = keys();
   std::erase(left, cohort::version_key(first.dataset_hash));
+  std::erase(left, cohort::index_key(first.dataset_hash));
   EXPECT_EQ(left, all);
   EXPECT_TRUE(verify(storage::LocalStore(root_), pool_).damage.empty());
 }

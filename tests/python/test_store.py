@@ -353,6 +353,9 @@ def test_damage_is_an_error_and_the_cohort_goes_on(cmu, tmp_path):
     shard.write_bytes(data)
     np.testing.assert_array_equal(hr.open(store)[CMU].level(2)[...], expected)
     np.testing.assert_array_equal(cohort[CMU].level(3)[...], stored(cmu, CMU, 3))
+    for index in (store / "versions").glob("*.index"):  # which has the metadata as well
+        index.unlink()
+    cohort = hr.open(store)
     metadata = store / f"images/{CMU}/1/zarr.json"
     text = metadata.read_text()
     metadata.unlink()

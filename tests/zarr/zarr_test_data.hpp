@@ -48,7 +48,7 @@ class MemoryStore : public storage::Store {
     if (found == objects.end()) return nullptr;
     return std::make_shared<MemoryObject>(found->second, const_cast<MemoryStore&>(*this));
   }
-  bool may_be_away() const override { return true; }
+  bool still_has(const std::string& key) const override { return objects.contains(key); }
   void put(const std::string& key, std::span<const std::byte> bytes) override {
     const std::lock_guard lock(mutex_);
     objects[key].assign(bytes.begin(), bytes.end());

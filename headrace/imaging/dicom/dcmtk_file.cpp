@@ -67,11 +67,20 @@ double finite(double number, const DcmTagKey& tag) {
        DcmTag(tag).getTagName(), number);
 }
 
+/// What DCMTK does not give is not there, unless reading it failed: values are read when they are asked
+/// for.
+std::nullopt_t absent() {
+  rethrow_read_failure();
+  return std::nullopt;
+}
+
 /// A value of DS or IS. DCMTK takes what a text begins with: 1 of "1,9".
 std::optional<double> written_number(DcmElement& element, const DcmTagKey& tag,
                                      unsigned long index) {
   OFString value;
-  if (element.getOFString(value, index).bad()) return std::nullopt;
+  const bool there = element.getOFString(value, index).good();
+  rethrow_read_failure();  // of a value that can't be read it says good, and empty
+  if (!there) return std::nullopt;
   bool whole = true;
   const auto number = parse_number({value.c_str(), value.length()}, whole);
   if (number && !whole) {
@@ -96,6 +105,7 @@ std::unique_ptr<DcmFileFormat> load_dicom(const std::string& path, bool with_pix
   start_dcmtk();
   auto file = std::make_unique<DcmFileFormat>();
   DicomStream stream(storage::open_input(path));
+  forget_read_failure();
   file->transferInit();
   const OFCondition condition = with_pixels ? file->read(stream)
                                             : file->readUntilTag(stream, EXS_Unknown, EGL_noChange,
@@ -107,7 +117,9 @@ std::unique_ptr<DcmFileFormat> load_dicom(const std::string& path, bool with_pix
 
 std::string text_of(DcmItem& item, const DcmTagKey& tag) {
   OFString value;
-  if (item.findAndGetOFStringArray(tag, value).bad()) return {};
+  const bool there = item.findAndGetOFStringArray(tag, value).good();
+  rethrow_read_failure();
+  if (!there) return {};
   std::string text(value.c_str(), value.length());
   while (!text.empty() && (text.back() == ' ' || text.back() == '\0')) text.pop_back();
   while (!text.empty() && text.front() == ' ') text.erase(text.begin());
@@ -123,7 +135,7 @@ std::string utf8_text_of(DcmItem& item, const DcmTagKey& tag) {
 
 std::optional<double> number_of(DcmItem& item, const DcmTagKey& tag, unsigned long index) {
   DcmElement* element = nullptr;
-  if (item.findAndGetElement(tag, element).bad() || element == nullptr) return std::nullopt;
+  if (item.findAndGetElement(tag, element).bad() || element == nullptr) return absent();
   if (element->ident() == EVR_DS || element->ident() == EVR_IS)
     return written_number(*element, tag, index);
   Float64 f64 = 0;
@@ -138,7 +150,7 @@ std::optional<double> number_of(DcmItem& item, const DcmTagKey& tag, unsigned lo
   if (element->getUint32(u32, index).good()) return u32;
   Sint32 s32 = 0;
   if (element->getSint32(s32, index).good()) return s32;
-  return std::nullopt;
+  return absent();
 }
 
 std::optional<double> private_number_of(DcmItem& item, std::uint16_t group,
@@ -149,7 +161,10 @@ std::optional<double> private_number_of(DcmItem& item, std::uint16_t group,
     if (const auto number = number_of(item, tag)) return number;
     const Uint8* bytes = nullptr;  // without a value representation it is bytes
     unsigned long count = 0;
-    if (item.findAndGetUint8Array(tag, bytes, &count).bad() || bytes == nullptr) continue;
+    if (item.findAndGetUint8Array(tag, bytes, &count).bad() || bytes == nullptr) {
+      rethrow_read_failure();
+      continue;
+    }
     const std::string text(reinterpret_cast<const char*>(bytes), count);
     bool whole = true;
     if (const auto number = parse_number(text, whole); number && whole) return number;

@@ -89,4 +89,6 @@ void rethrow_read_failure() {
   if (const auto failure = std::exchange(read_failure, nullptr)) std::rethrow_exception(failure);
 }
 
+void forget_read_failure() noexcept { read_failure = nullptr; }
+
 }  // namespace headrace::imaging

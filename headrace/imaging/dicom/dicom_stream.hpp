@@ -55,5 +55,7 @@ class DicomStream : public DcmInputStream {
 /// Throws what reading from an object failed with on this thread since the last call, if it did.
 /// DCMTK knows no more than that it failed, and some values it reads long after a file was opened.
 void rethrow_read_failure();
+/// Before a file is opened: what failed in another one is none of its.
+void forget_read_failure() noexcept;
 
 }  // namespace headrace::imaging

@@ -13,6 +13,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/dicom/coded_frame.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
+#include "headrace/imaging/dicom/dicom_stream.hpp"
 #include "headrace/imaging/jpeg2000.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 
@@ -178,6 +179,7 @@ void FrameDecoder::State::decode_by_dcmtk(int frame, std::int32_t* dst) {
       pixels.getUncompressedFrame(&dataset(), static_cast<Uint32>(frame), fragment, buffer.data(),
                                   static_cast<Uint32>(buffer.size()), colour_model);
   if (condition.bad()) {
+    rethrow_read_failure();
     fail(ErrorCode::corrupt,
          "{}: frame {} can't be decoded ({}). The file is truncated or damaged.", path, frame,
          condition.text());

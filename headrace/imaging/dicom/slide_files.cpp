@@ -48,7 +48,8 @@ std::optional<SlideFile> read_slide_file(const std::string& path) {
     found.pixels = number_of(data, DCM_TotalPixelMatrixRows).value_or(0) *
                    number_of(data, DCM_TotalPixelMatrixColumns).value_or(0);
     return found;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::io) throw;
     return std::nullopt;
   }
 }

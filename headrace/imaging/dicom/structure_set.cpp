@@ -7,6 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
 #include "headrace/imaging/dicom/dicom_labels.hpp"
+#include "headrace/imaging/dicom/dicom_stream.hpp"
 #include "headrace/imaging/dicom/ring_union.hpp"
 #include "headrace/imaging/dicom/structure_contours.hpp"
 #include "headrace/imaging/dicom/structure_frames.hpp"
@@ -114,6 +115,7 @@ std::vector<double> points_of(DcmItem& contour, const std::string& path, int str
   DcmElement* data = nullptr;
   if (contour.findAndGetElement(DCM_ContourData, data).bad() || data == nullptr) return {};
   const unsigned long count = data->getLength() == 0 ? 0 : data->getVM();
+  rethrow_read_failure();
   auto points = numbers_of(contour, DCM_ContourData, count);
   if (!points || points->size() % 3 != 0) {
     fail(ErrorCode::malformed,

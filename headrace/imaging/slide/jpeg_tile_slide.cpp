@@ -225,7 +225,8 @@ std::unique_ptr<SlideReader> with_jpeg_tiles(std::unique_ptr<SlideReader> slide,
   std::unique_ptr<JpegTiles> tiles;
   try {
     tiles = JpegTiles::open(path);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::io) throw;
     // A directory that the slide reader accepts but JpegTiles does not: OpenSlide reads the pixels.
   }
   if (!tiles) return slide;

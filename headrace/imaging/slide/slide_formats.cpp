@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
+#include <set>
+#include <sstream>
 
 #include "headrace/core/folder_walk.hpp"
 #include "headrace/core/text.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -34,6 +38,24 @@ constexpr std::array kFormats{
     SlideFormat{".jpeg", false, false},
 };
 
+/// Values of the lines "Key=Value" that may be names of files in the same folder, each once.
+std::set<std::string> values_of(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  const auto head = storage::open_input(path)->head(kMostBytes);
+  std::istringstream text(std::string(reinterpret_cast<const char*>(head.data()), head.size()));
+  std::set<std::string> values;
+  for (std::string line; std::getline(text, line);) {
+    const auto equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    std::string value = line.substr(equals + 1);
+    while (!value.empty() && std::isspace(static_cast<unsigned char>(value.back())))
+      value.pop_back();
+    const bool plain = value.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+    if (plain && !value.empty() && value != fs::path(path).filename()) values.insert(value);
+  }
+  return values;
+}
+
 }  // namespace
 
 std::span<const SlideFormat> slide_formats() noexcept { return kFormats; }
@@ -49,17 +71,16 @@ std::vector<std::string> files_beside(const std::string& path) {
   const SlideFormat* format = slide_format_of(path);
   std::vector<std::string> files;
   if (format == nullptr || format->beside == SlideBeside::nothing) return files;
-  const fs::path stem = fs::path(path).replace_extension();
-  const bool folder = format->beside == SlideBeside::folder;
-  if (folder && !fs::is_directory(stem)) return files;
-  const fs::path at = folder ? stem : stem.has_parent_path() ? stem.parent_path() : fs::path(".");
-  for (const auto& entry : list_folder(at)) {
-    const fs::path name = entry.path().filename();
-    const bool own = folder || (name.string().starts_with(stem.filename().string()) &&
-                                name != fs::path(path).filename());
+  const auto add = [&](const fs::path& file) {
     std::error_code odd;  // such as a loop of links
-    if (own && entry.is_regular_file(odd)) files.push_back(entry.path().string());
+    if (fs::is_regular_file(file, odd)) files.push_back(file.string());
+  };
+  if (format->beside == SlideBeside::names) {
+    for (const std::string& name : values_of(path)) add(fs::path(path).parent_path() / name);
+  } else if (const fs::path folder = fs::path(path).replace_extension(); fs::is_directory(folder)) {
+    for (const auto& entry : list_folder(folder)) add(entry.path());
   }
+  std::sort(files.begin(), files.end());
   return files;
 }
 

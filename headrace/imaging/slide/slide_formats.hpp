@@ -10,7 +10,8 @@ namespace headrace::imaging {
 enum class SlideBeside {
   nothing,
   folder,  ///< all that lies in a folder of its name without the ending
-  names    ///< in its own folder, files whose names begin as its own does without the ending
+  names    ///< in its own folder, the files that its text names; they begin as its own name does
+           ///< without the ending
 };
 
 /// A kind of slide files, as their names show it. What reads a file is decided by its bytes
@@ -29,8 +30,8 @@ std::span<const SlideFormat> slide_formats() noexcept;
 /// The format of a file's name, in any case of letters; null where it is none of a slide's.
 const SlideFormat* slide_format_of(const std::string& path);
 
-/// The files that a slide keeps besides the one that is opened, sorted; none of most formats. Errors:
-/// io (a folder that can't be read).
+/// The files that a slide keeps besides the one that is opened, sorted, those that are there; none of
+/// most formats. Errors: io (a folder or file that can't be read).
 std::vector<std::string> files_beside(const std::string& path);
 
 /// Whether a folder holds the files of a slide beside it (MIRAX: x/ of x.mrxs).

@@ -27,7 +27,8 @@ void check_blocks(const std::string& path, std::string_view vendor) {
   try {
     bool damaged = false;
     directories = read_whole_tiff_directories(*file, damaged);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::io) throw;
     return;  // OpenSlide reports what is wrong with it
   }
   check_tiff_blocks(*file, directories);
@@ -38,7 +39,8 @@ void check_depth(const std::string& path) {
   int bits = 0;
   try {
     bits = read_first_tiff_directory(*storage::open_input(path)).bits;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::io) throw;
     return;  // OpenSlide reports what is wrong with it
   }
   if (bits > 8) fail(ErrorCode::unsupported, "{}: {}", path, why_not_deep(bits));

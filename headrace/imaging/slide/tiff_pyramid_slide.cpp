@@ -71,7 +71,8 @@ std::unique_ptr<SlideReader> with_tiff_pyramid(std::unique_ptr<SlideReader> slid
     try {
       auto image = open_tiff_picture(path, pages, k);
       if (!image->why_not_rgb()) levels.push_back(std::move(image));
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::io) throw;
       // A level that can't be read: the slide is whole without it.
     }
   }

@@ -93,7 +93,8 @@ std::unique_ptr<SlideReader> open_by_openslide(const std::string& path, const Ti
   std::unique_ptr<SlideReader> level0;
   try {
     level0 = std::make_unique<TiffSlide>(path, open_tiff_picture(path, pages));
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::io) throw;
     return slide;  // libtiff refuses a file that OpenSlide reads
   }
   return with_tiff_level(std::move(slide), std::move(level0));

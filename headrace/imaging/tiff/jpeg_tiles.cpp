@@ -183,7 +183,8 @@ std::unique_ptr<JpegTiles> JpegTiles::open(const std::string& path) {
                            ? open_with_openslide(*openslide, path, vendor)
                            : open_tiff_slide(path, known != nullptr ? openslide : nullptr);
     if (!agrees(*tiles, level0, *slide)) return nullptr;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::io) throw;
     return nullptr;  // the slide reader reports what is wrong with the file
   }
   return tiles;

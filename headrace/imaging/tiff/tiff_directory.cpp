@@ -49,7 +49,8 @@ class Parser {
     try {
       parse_chain(directories);
     } catch (const Error& error) {
-      const bool cut = error.code() == ErrorCode::corrupt;  // pixels are missing, too
+      const bool cut = error.code() == ErrorCode::corrupt ||  // pixels are missing, too
+                       error.code() == ErrorCode::io;
       if (damaged == nullptr || directories.empty() || cut) throw;
       *damaged = true;
     }
@@ -357,7 +358,8 @@ std::vector<TiffDirectory> read_sub_directories(const storage::Object& file,
   for (const std::uint64_t at : of.sub_directories) {
     try {
       found.push_back(read_tiff_directory_at(file, at));
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::io) throw;
       // The picture is whole without it.
     }
   }

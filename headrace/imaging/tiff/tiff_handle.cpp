@@ -25,6 +25,7 @@ TiffHandle::TiffHandle(std::shared_ptr<const storage::Object> object, std::uint6
   if (tiff_ == nullptr) {
     fail(ErrorCode::malformed, "{}: is not a readable TIFF: {}", name_, take_message());
   }
+  stream_.rethrow();  // libtiff goes on without what it can't read
   if (directory != 0 && TIFFSetSubDirectory(tiff_.get(), directory) == 0) {
     fail(ErrorCode::malformed, "{}: the TIFF directory at byte {} can't be read: {}", name_,
          directory, take_message());

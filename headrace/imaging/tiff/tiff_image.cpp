@@ -58,7 +58,8 @@ class LibtiffImage : public TiffImage {
     if (d_.icc_profile.count == 0 || d_.icc_profile.count > kMaxIccBytes) return {};
     try {
       return read_tiff_bytes(*file_, d_.icc_profile, kMaxIccBytes);
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::io) throw;
       return {};  // it is not in the file; the pixels are
     }
   }
@@ -379,12 +380,17 @@ class LibtiffImage : public TiffImage {
     TIFF* tiff = handle.get();
     const std::uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
     const std::uint64_t size = file_->size_bytes(), at = TIFFGetStrileOffset(tiff, number);
-    std::vector<std::uint8_t> raw(at <= size && bytes <= size - at ? bytes : 0);
+    const bool inside = at <= size && bytes <= size - at;
+    std::vector<std::uint8_t> raw(inside ? bytes : 0);
     const auto wanted = tmsize_t(raw.size());
     const tmsize_t got = raw.empty() ? 0
                          : tiled_    ? TIFFReadRawTile(tiff, number, raw.data(), wanted)
                                      : TIFFReadRawStrip(tiff, number, raw.data(), wanted);
-    if (raw.empty() || got != wanted) {
+    if (inside && got != wanted) {
+      fail(ErrorCode::corrupt, "{}: {} {} cannot be read: {}", path_, tiled_ ? "tile" : "strip",
+           number, handle.take_message());
+    }
+    if (raw.empty()) {
       fail(ErrorCode::corrupt,
            "{}: {} {} lies at bytes {} to {}, but the file ends at {}; it is truncated or damaged",
            path_, tiled_ ? "tile" : "strip", number, at, at + bytes, size);

@@ -70,7 +70,8 @@ std::vector<OmeImage> read_ome_images(const storage::Object& file, const TiffDir
   }
   try {
     return read_ome_images(read_tiff_text(file, first.whole_description, kMaxXml));
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::io) throw;
     return {};  // a text that is not in the file: the picture is whole without it
   }
 }

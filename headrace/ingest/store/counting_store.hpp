@@ -24,7 +24,7 @@ class CountingStore : public storage::Store {
     inner_->start_open(key, tail_bytes, done);
   }
   storage::RequestCost cost() const override { return inner_->cost(); }
-  bool may_be_away() const override { return inner_->may_be_away(); }
+  bool still_has(const std::string& key) const override { return inner_->still_has(key); }
   void put(const std::string& key, std::span<const std::byte> bytes) override {
     inner_->put(key, bytes);
     bytes_put_ += bytes.size();

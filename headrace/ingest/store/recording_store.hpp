@@ -22,7 +22,7 @@ class RecordingStore : public storage::Store {
   void start_open(const std::string& key, std::size_t tail_bytes,
                   const storage::OpenDone& done) const override;
   storage::RequestCost cost() const override { return inner_->cost(); }
-  bool may_be_away() const override { return inner_->may_be_away(); }
+  bool still_has(const std::string& key) const override { return inner_->still_has(key); }
   void put(const std::string& key, std::span<const std::byte> bytes) override;
   void erase(const std::string& key) override;
   std::vector<std::string> list(const std::string& prefix) const override;

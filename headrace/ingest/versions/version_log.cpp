@@ -35,7 +35,7 @@ std::string commit_version(storage::Store& store, const cohort::StoreVersion& ve
   const std::string text = version.text(), hash = version.hash(), key = cohort::version_key(hash);
   if (head.current != hash) {
     if (!store.exists(key) || store.get_text(key) != text) store.put_text(key, text);
-    put_index(store, version, hash);
+    put_index(store, version, hash, head.current);
     // So that a list is never missing; it is filled when the version has become the current one.
     for (const auto& [id, image] : version.images) {
       const std::string list = label_list_key(id);
@@ -44,8 +44,9 @@ std::string commit_version(storage::Store& store, const cohort::StoreVersion& ve
     head.log.push_back({hash, head.current, message});
     head.current = hash;
     store.put_text("manifest.json", head.text());
+  } else {
+    put_index(store, version, hash, {});  // a version that was committed before there were indexes
   }
-  put_index(store, version, hash);  // a version that was committed before there were indexes
   refresh_label_lists(store, version);
   return hash;
 }
