@@ -58,10 +58,10 @@ def test_an_index_of_a_wrong_kind_is_found_and_refused(store):
 
 
 def test_the_index_of_another_version_is_found(store, nuclei, tmp_path):
-    """Each index is whole, but its objects are not those that the version lists."""
+    """Each index is whole, but states another version than its name does."""
     json_of("ingest", "slides", SAMPLES / "nuclei/images/dsb_00ae65c1c663.png", "--mpp", "0.5", "--out", tmp_path / "other.zarr")
     shutil.copy(index_of(tmp_path / "other.zarr"), index_of(store))
-    assert "is not that of the version" in headrace("verify", store, code=4).stdout
+    assert "is that of another version" in headrace("verify", store, code=4).stdout
 
 
 def test_new_labels_and_pruning_keep_an_index_for_each_version(store, tmp_path):
