@@ -152,9 +152,11 @@ void ReadPlan::open_sources(ThreadPool* pool) {
       [&](std::size_t i, const storage::ReadDone& done) { start_open(sources_[i], done); },
       [&](std::size_t i, const Error& error) { sources_[i].error = error; });
   // What may wait is not done where requests end: that thread may be the one that is waited for.
-  const auto to_parse = std::count_if(sources_.begin(), sources_.end(),
-                                      [](const Source& source) { return !source.tail.empty(); });
-  for_each(to_parse > 1 ? pool : nullptr, sources_.size(), [&](std::size_t i) {
+  const auto without_index =
+      std::count_if(sources_.begin(), sources_.end(), [](const Source& source) {
+        return source.object && source.array->sharding != nullptr && !source.index;
+      });
+  for_each(without_index > 1 ? pool : nullptr, sources_.size(), [&](std::size_t i) {
     Source& source = sources_[i];
     try {
       if (!source.error) take_opened(source);
