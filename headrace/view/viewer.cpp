@@ -38,6 +38,7 @@ Viewer::Viewer(const ViewerOptions& options, ViewInputs inputs)
       store_(inputs.store),
       items_(std::move(inputs.items)),
       page_(options.assets / "page"),
+      openseadragon_(options.assets / "openseadragon"),
       neuroglancer_(options.assets / "neuroglancer"),
       encoded_(kEncodedBytes) {
   if (page_.empty()) {
@@ -62,6 +63,14 @@ void Viewer::add_page() {
   using Args = const Arguments&;
   router_.add(HttpMethod::get, "", [this](Request, Args) { return page_.get("index.html"); });
   router_.add(HttpMethod::get, "assets/**", [this](Request, Args a) { return page_.get(a[0]); });
+  router_.add(HttpMethod::get, "openseadragon/**", [this](Request, Args a) {
+    if (openseadragon_.empty()) {
+      return error_response(404,
+                            "OpenSeadragon, which shows slides, is not installed beside the page; "
+                            "volumes can be shown without it.");
+    }
+    return openseadragon_.get(a[0]);
+  });
   router_.add(HttpMethod::get, "neuroglancer", [this](Request, Args) -> HttpResponse {
     return {301, "text/plain", bytes_of(""), {{"Location", "/neuroglancer/index.html"}}};
   });

@@ -22,7 +22,7 @@ struct ViewerOptions {
   std::vector<std::string> inputs;  ///< find_view_inputs
   std::string store;                ///< that labels go to; empty: the only store of the inputs
   std::string reviewer;             ///< whose verdicts these are; may be empty
-  /// Folder with page/ (the page's files) and neuroglancer/ (its built client, may be missing).
+  /// Folder with page/ (the page's files), openseadragon/ and neuroglancer/ (may be missing).
   std::filesystem::path assets;
 };
 
@@ -87,7 +87,7 @@ class Viewer {
   const std::string store_;  ///< that labels go to; empty: none
   ShownItems items_;
   std::vector<Reviewed> reviewed_;  ///< by item
-  AssetFiles page_, neuroglancer_;
+  AssetFiles page_, openseadragon_, neuroglancer_;
   OpenImages images_;
   LruCache<std::string, Bytes> encoded_;
   std::mutex saving_;  ///< one new version of the store at a time

@@ -21,7 +21,8 @@ def slide_server():
 
 def test_the_token_opens_the_page_and_nothing_else_does(slide_server):
     assert len(slide_server.token) == 64
-    for path in ("/", "/api/items", "/assets/app.js", "/slides/0/image/0/0_0.jpg", "/neuroglancer/index.html", "/nothing"):
+    for path in ("/", "/api/items", "/assets/app.js", "/slides/0/image/0/0_0.jpg", "/openseadragon/openseadragon.js",
+                 "/neuroglancer/index.html", "/nothing"):
         assert slide_server.ask(path, token=False).status == 401
         assert slide_server.ask(path, token=False, Authorization="Bearer " + "0" * 64).status == 403
     assert slide_server.ask("/?token=" + "0" * 64, token=False).status == 403
@@ -54,10 +55,11 @@ def test_every_answer_forbids_foreign_content_and_caches(slide_server):
 
 def test_only_listed_files_are_served(slide_server):
     assert slide_server.ask("/assets/index.html").status == 200
+    assert slide_server.ask("/openseadragon/openseadragon.js").status == 200
     ups = ["..", "%2e%2e", "%2E%2e", ".%2e", "..%2f..", "%2e%2e%2f%2e%2e", "..%5c..", "%252e%252e", "....", "..%00", "%c0%ae%c0%ae"]
     for up in ups:
         for path in (f"/assets/{up}/index.html", f"/assets/{up}/{up}/{up}/{up}/{up}/etc/passwd", f"/neuroglancer/{up}/page/index.html",
-                     f"/{up}/etc/passwd", f"/slides/0/{up}/0/0_0.jpg"):
+                     f"/openseadragon/{up}/page/index.html", f"/{up}/etc/passwd", f"/slides/0/{up}/0/0_0.jpg"):
             first = slide_server.raw(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {slide_server.token}\r\nConnection: close\r\n\r\n")
             assert first.startswith("HTTP/1.1 404"), (path, first)
     for path in ("/assets//etc/passwd", "/assets/%2fetc%2fpasswd", "/assets/"):

@@ -97,6 +97,31 @@ install_nvcc() {
   cp "$file" "$toolkit/requirements.txt"
 }
 
+# OpenSeadragon, of the source archive of openslide-python on PyPI, which has it unchanged.
+install_openseadragon() {
+  local file=$here/openseadragon.txt folder=$venv/openseadragon archive package script_hash
+  cmp -s "$file" "$folder/openseadragon.txt" && return
+  echo "installing the viewer of slides into $folder" >&2
+  read -r package script_hash < <(grep -v '^#' "$file")
+  rm -rf "$folder" "$folder.new"
+  mkdir "$folder.new"
+  "$venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary "${package%%==*}" --dest "$folder.new" "$package" || {
+    echo "pip could not download $package (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
+    exit 1
+  }
+  archive=$(ls "$folder.new"/*.tar.gz)
+  tar -xzf "$archive" -C "$folder.new" --strip-components=4 --wildcards '*/examples/deepzoom/static/openseadragon.js'
+  tar -xzf "$archive" -C "$folder.new" --strip-components=4 --wildcards '*/examples/deepzoom/licenses/LICENSE.openseadragon'
+  mv "$folder.new/LICENSE.openseadragon" "$folder.new/openseadragon.LICENSE"
+  echo "$script_hash  $folder.new/openseadragon.js" | sha256sum --check --quiet || {
+    echo "the OpenSeadragon in $package is another one than $file names." >&2
+    exit 1
+  }
+  rm "$archive"
+  cp "$file" "$folder.new/openseadragon.txt"
+  mv "$folder.new" "$folder"
+}
+
 install_packages "$here/apt.txt"
 mkdir -p "$(dirname "$venv")"
 (
@@ -104,6 +129,7 @@ mkdir -p "$(dirname "$venv")"
   "$venv/bin/python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$venv"  # new, or left half-made
   install_requirements "$here/requirements.txt"
   install_apart "$here/requirements-view.txt" "$venv/viewer" "the viewer of volumes"  # only the built client in it is used
+  install_openseadragon
   for extra in "$@"; do
     case $extra in
       nvcc) install_nvcc ;;

@@ -4,6 +4,7 @@ import {say} from './dom.js';
 import {OutlineTool} from './outline_tool.js';
 import {SlidePane} from './slide_pane.js';
 
+const LIBRARY = '/openseadragon/openseadragon.js';
 const LEAST_UM = 150;      // a finding is shown with at least this much around it,
 const LEAST_PIXELS = 300;  // or so many pixels where the spacing is not known
 
@@ -49,6 +50,7 @@ export class SlideView {
 
   /** panes: [{title, layers}], each with the image first. Keeps the place of the panes before. */
   async show(panes) {
+    if (!('OpenSeadragon' in window)) await check(LIBRARY);
     const before = this.at;
     this.close();
     this.#panes = panes.map(({title, layers}, index) => new SlidePane(this.#host, this.#item, {
