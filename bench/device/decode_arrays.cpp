@@ -6,7 +6,6 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/image_file.hpp"
-#include "headrace/imaging/png_codec.hpp"
 #include "headrace/imaging/tiff/jpeg_splice.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
@@ -33,7 +32,7 @@ std::int64_t scaled(const DecodeData& data, std::int64_t edge, std::int64_t leas
 
 // (c, y, x) of a real section of lung, 512² pixels of it repeated.
 std::vector<std::byte> tissue(const DecodeData& data, std::int64_t edge) {
-  const auto rgb = imaging::decode_png_rgb(data.samples + "/tissue/tcga-lung-rgb.png", 64 << 20);
+  const auto rgb = imaging::read_rgb(data.samples + "/tissue/tcga-lung-rgb.png");
   std::vector<std::byte> out(static_cast<std::size_t>(3 * edge * edge));
   for (std::int64_t y = 0; y < edge; ++y) {
     const std::uint8_t* row = rgb.row(mirrored(y, rgb.height));

@@ -16,9 +16,9 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view magic) {
 
 }  // namespace
 
-FileKind file_kind(const std::string& path) {
+FileKind file_kind(const storage::Object& file) {
   using namespace std::string_view_literals;
-  const auto head = storage::open_input(path)->head(8);
+  const auto head = file.head(8);
   if (starts_with(head, "\x89PNG\r\n\x1a\n"sv)) return FileKind::png;
   if (starts_with(head, "\xff\xd8\xff"sv)) return FileKind::jpeg;
   for (const auto magic : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv}) {
@@ -26,6 +26,8 @@ FileKind file_kind(const std::string& path) {
   }
   return FileKind::other;
 }
+
+FileKind file_kind(const std::string& path) { return file_kind(*storage::open_input(path)); }
 
 bool is_dicom_file(const std::string& path) {
   constexpr std::size_t kPreamble = 128;
@@ -46,8 +48,8 @@ bool looks_like_dicom(const std::string& path) {
   return little && (vr || length);
 }
 
-std::string describe_head(const std::string& path) {
-  const auto head = storage::open_input(path)->head(16);
+std::string describe_head(const storage::Object& file) {
+  const auto head = file.head(16);
   if (head.empty()) return "nothing, the file is empty";
   const auto printable = [](std::byte b) {
     return (b >= std::byte{32} && b < std::byte{127}) || b == std::byte{10} || b == std::byte{13} ||
@@ -64,17 +66,20 @@ std::string describe_head(const std::string& path) {
   return "the bytes " + text;
 }
 
-void check_whole_image(const std::string& path, std::int64_t height, std::int64_t width,
-                       std::uint64_t file_bytes) {
+std::string describe_head(const std::string& path) {
+  return describe_head(*storage::open_input(path));
+}
+
+void check_whole_image(const storage::Object& file, std::int64_t height, std::int64_t width) {
   const auto wanted = static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width) * 3;
   if (wanted > kMaxWholeImageBytes) {
     fail(ErrorCode::memory,
          "{}: {}x{} pixels need {} bytes in memory, the limit is {}; convert it to a tiled TIFF",
-         path, width, height, wanted, kMaxWholeImageBytes);
+         file.describe(), width, height, wanted, kMaxWholeImageBytes);
   }
-  if (wanted / 20000 > file_bytes) {
-    fail(ErrorCode::corrupt, "{}: claims {}x{} pixels in a file of {} bytes; it is damaged", path,
-         width, height, file_bytes);
+  if (wanted / 20000 > file.size_bytes()) {
+    fail(ErrorCode::corrupt, "{}: claims {}x{} pixels in a file of {} bytes; it is damaged",
+         file.describe(), width, height, file.size_bytes());
   }
 }
 

@@ -4,9 +4,9 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/file_kind.hpp"
+#include "headrace/imaging/label_reader.hpp"
 #include "headrace/imaging/orientation.hpp"
 #include "headrace/imaging/png_codec.hpp"
-#include "headrace/imaging/slide/label_reader.hpp"
 #include "headrace/imaging/tiff/tiff_colours.hpp"
 #include "headrace/imaging/tiff/tiff_picture.hpp"
 #include "headrace/pixels/jpeg/jpeg_app_data.hpp"
@@ -17,18 +17,21 @@
 namespace headrace::imaging {
 namespace {
 
-pixels::Image8 decode_tiff(const std::string& path) {
-  const auto tiff = open_tiff_picture(path);
-  if (tiff->why_not_rgb()) fail(ErrorCode::unsupported, "{}: {}", path, *tiff->why_not_rgb());
+using File = std::shared_ptr<const storage::Object>;
+
+pixels::Image8 decode_tiff(const File& file) {
+  const auto tiff = open_tiff_picture(file);
+  if (tiff->why_not_rgb())
+    fail(ErrorCode::unsupported, "{}: {}", file->describe(), *tiff->why_not_rgb());
   const auto& info = tiff->info();
-  check_whole_image(path, info.height, info.width, storage::open_input(path)->size_bytes());
+  check_whole_image(*file, info.height, info.width);
   pixels::Image8 image(info.height, info.width, 3);
   tiff->read_rgb(0, 0, image.height, image.width, image.pixels.data(), image.width * 3);
   return image;
 }
 
-pixels::Image8 decode_jpeg(const std::string& path) {
-  const auto file = storage::open_input(path);
+pixels::Image8 decode_jpeg(const File& file) {
+  const std::string path = file->describe();
   const std::uint64_t size = file->size_bytes();
   if (size > kMaxWholeImageBytes)
     fail(ErrorCode::memory, "{}: a JPEG of {} bytes is too large", path, size);
@@ -36,26 +39,27 @@ pixels::Image8 decode_jpeg(const std::string& path) {
   const pixels::JpegInfo info = pixels::read_jpeg_info(bytes, path);
   if (const auto turned = why_turned(exif_orientation(pixels::jpeg_exif(bytes))))
     fail(ErrorCode::unsupported, "{}: {}", path, *turned);
-  check_whole_image(path, info.height, info.width, size);
+  check_whole_image(*file, info.height, info.width);
   pixels::Image8 image(info.height, info.width, 3);
   pixels::decode_jpeg_rgb(bytes, path, image.height, image.width, image.pixels.data(),
                           image.width * 3);
   return image;
 }
 
-pixels::Image8 decode_png(const std::string& path) {
-  const PngInfo info = read_png_info(path);
-  if (info.bits > 8) fail(ErrorCode::unsupported, "{}: {}", path, why_not_deep(info.bits));
-  check_whole_image(path, info.height, info.width, storage::open_input(path)->size_bytes());
-  return decode_png_rgb(path, kMaxWholeImageBytes);
+pixels::Image8 decode_png(const File& file) {
+  const PngInfo info = read_png_info(file);
+  if (info.bits > 8)
+    fail(ErrorCode::unsupported, "{}: {}", file->describe(), why_not_deep(info.bits));
+  check_whole_image(*file, info.height, info.width);
+  return decode_png_rgb(file, kMaxWholeImageBytes);
 }
 
 class PngLabels : public LabelReader {
  public:
-  explicit PngLabels(const std::string& path) : path_(path) {
-    const PngInfo info = read_png_info(path);
-    check_whole_image(path, info.height, info.width, storage::open_input(path)->size_bytes());
-    image_ = decode_png_labels(path, kMaxWholeImageBytes, colours_);
+  explicit PngLabels(const File& file) : path_(file->describe()) {
+    const PngInfo info = read_png_info(file);
+    check_whole_image(*file, info.height, info.width);
+    image_ = decode_png_labels(file, kMaxWholeImageBytes, colours_);
   }
   std::int64_t height() const override { return image_.height; }
   std::int64_t width() const override { return image_.width; }
@@ -86,9 +90,9 @@ class PngLabels : public LabelReader {
 
 class TiffLabels : public LabelReader {
  public:
-  explicit TiffLabels(const std::string& path) : tiff_(open_tiff_picture(path, TiffRole::mask)) {
+  explicit TiffLabels(const File& file) : tiff_(open_tiff_picture(file, TiffRole::mask)) {
     if (const auto turned = why_turned(tiff_->info().orientation))
-      fail(ErrorCode::unsupported, "{}: {}", path, *turned);
+      fail(ErrorCode::unsupported, "{}: {}", file->describe(), *turned);
   }
   std::int64_t height() const override { return tiff_->info().height; }
   std::int64_t width() const override { return tiff_->info().width; }
@@ -104,14 +108,13 @@ class TiffLabels : public LabelReader {
   std::unique_ptr<TiffImage> tiff_;
 };
 
-}  // namespace
-
-std::unique_ptr<LabelReader> LabelReader::open(const std::string& path) {
-  switch (file_kind(path)) {
+std::unique_ptr<LabelReader> open_labels(const File& file) {
+  const std::string path = file->describe();
+  switch (file_kind(*file)) {
     case FileKind::png:
-      return std::make_unique<PngLabels>(path);
+      return std::make_unique<PngLabels>(file);
     case FileKind::tiff:
-      return std::make_unique<TiffLabels>(path);
+      return std::make_unique<TiffLabels>(file);
     case FileKind::jpeg:
       fail(ErrorCode::unsupported,
            "{}: a JPEG cannot hold labels, its values are not exact; give a PNG or TIFF", path);
@@ -119,28 +122,36 @@ std::unique_ptr<LabelReader> LabelReader::open(const std::string& path) {
       break;
   }
   fail(ErrorCode::malformed, "{}: is neither a PNG nor a TIFF; it starts with {}", path,
-       describe_head(path));
+       describe_head(*file));
 }
 
-pixels::Image8 read_rgb(const std::string& path) {
-  switch (file_kind(path)) {
+}  // namespace
+
+std::unique_ptr<LabelReader> LabelReader::open(const std::string& path) {
+  return open_labels(storage::open_input(path));
+}
+
+pixels::Image8 read_rgb(const std::string& path) { return read_rgb(storage::open_input(path)); }
+
+pixels::Image8 read_rgb(const std::shared_ptr<const storage::Object>& file) {
+  switch (file_kind(*file)) {
     case FileKind::png:
-      return decode_png(path);
+      return decode_png(file);
     case FileKind::tiff:
-      return decode_tiff(path);
+      return decode_tiff(file);
     case FileKind::jpeg:
-      return decode_jpeg(path);
+      return decode_jpeg(file);
     case FileKind::other:
       break;
   }
-  fail(ErrorCode::malformed, "{}: is not a PNG, JPEG or TIFF; it starts with {}", path,
-       describe_head(path));
+  fail(ErrorCode::malformed, "{}: is not a PNG, JPEG or TIFF; it starts with {}", file->describe(),
+       describe_head(*file));
 }
 
 pixels::Image<std::uint16_t> read_labels(const std::string& path) {
-  const auto reader = LabelReader::open(path);
-  check_whole_image(path, reader->height(), reader->width(),
-                    storage::open_input(path)->size_bytes());
+  const File file = storage::open_input(path);
+  const auto reader = open_labels(file);
+  check_whole_image(*file, reader->height(), reader->width());
   pixels::Image<std::uint16_t> image(reader->height(), reader->width(), 1);
   reader->read(0, 0, image.height, image.width, image.pixels.data(), image.width);
   return image;

@@ -1,9 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "headrace/pixels/image.hpp"
+#include "headrace/storage/store.hpp"
 
 namespace headrace::imaging {
 
@@ -11,6 +13,7 @@ namespace headrace::imaging {
 /// transparent pixels on white). The kind is told from the bytes, not from the name. Errors: not_found,
 /// malformed, unsupported; each names the file.
 pixels::Image8 read_rgb(const std::string& path);
+pixels::Image8 read_rgb(const std::shared_ptr<const storage::Object>& file);
 
 /// Decodes a label or mask image to one integer channel (8- or 16-bit grey or palette indices; the
 /// first channel of RGB).

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/orientation.hpp"
-#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -106,8 +106,8 @@ bool read_rows(PngState& state, png_bytep* rows) {
 
 class PngFile {
  public:
-  explicit PngFile(const std::string& path) : path_(path) {
-    state_.object = storage::open_input(path);
+  explicit PngFile(std::shared_ptr<const storage::Object> file) : path_(file->describe()) {
+    state_.object = std::move(file);
     state_.size = state_.object->size_bytes();
     state_.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
     state_.info = png_create_info_struct(state_.png);
@@ -220,10 +220,13 @@ bool write_rows(PngState& state, const pixels::Image8& image, std::vector<std::u
 
 }  // namespace
 
-PngInfo read_png_info(const std::string& path) { return PngFile(path).info(); }
+PngInfo read_png_info(std::shared_ptr<const storage::Object> file) {
+  return PngFile(std::move(file)).info();
+}
 
-pixels::Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes) {
-  PngFile file(path);
+pixels::Image8 decode_png_rgb(std::shared_ptr<const storage::Object> object,
+                              std::uint64_t max_bytes) {
+  PngFile file(std::move(object));
   const PngInfo info = file.info();
   int channels = 0, depth = 0;
   pixels::Image8 image;
@@ -234,9 +237,10 @@ pixels::Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes) 
   return image;
 }
 
-pixels::Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes,
+pixels::Image<std::uint16_t> decode_png_labels(std::shared_ptr<const storage::Object> object,
+                                               std::uint64_t max_bytes,
                                                std::vector<ColourCount>& colours) {
-  PngFile file(path);
+  PngFile file(std::move(object));
   const PngInfo info = file.info();
   int channels = 0, depth = 0;
   const auto bytes = file.decode(Want::labels, max_bytes, channels, depth);

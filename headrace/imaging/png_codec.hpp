@@ -1,12 +1,14 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "headrace/imaging/colour_count.hpp"
 #include "headrace/pixels/image.hpp"
+#include "headrace/storage/store.hpp"
 
 namespace headrace::imaging {
 
@@ -23,16 +25,17 @@ struct PngInfo {
 };
 
 /// Reads the header alone. Errors: malformed, io; each names the file.
-PngInfo read_png_info(const std::string& path);
+PngInfo read_png_info(std::shared_ptr<const storage::Object> file);
 
 /// Decodes to 8-bit RGB: palettes resolved, grey repeated, 16 bit cut to the high byte, transparent
 /// pixels on white. Errors: malformed, corrupt (names the file), memory (over `max_bytes` of pixels).
-pixels::Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes);
+pixels::Image8 decode_png_rgb(std::shared_ptr<const storage::Object> file, std::uint64_t max_bytes);
 
 /// Decodes to integers as stored: grey values, palette indices, the first channel of RGB.
 ///
 /// out  colours  pixels whose channels differ, by row; empty where there is one channel
-pixels::Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes,
+pixels::Image<std::uint16_t> decode_png_labels(std::shared_ptr<const storage::Object> file,
+                                               std::uint64_t max_bytes,
                                                std::vector<ColourCount>& colours);
 
 /// Encodes 8-bit grey, RGB or RGBA. Errors: usage (other channel counts, an empty image).

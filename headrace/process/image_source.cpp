@@ -57,7 +57,7 @@ class SlideSource : public ImageSource {
     reader_->read(level_, box.y0, box.x0, box.height, box.width, dst, row_bytes);
   }
   StoredPixels stored_pixels() const override { return stored_tiff_pixels(path_, *this); }
-  JpegBlocks jpeg_blocks() const override { return jpeg_tiff_blocks(path_, *this); }
+  JpegBlocks jpeg_blocks() const override { return jpeg_slide_blocks(reader_, path_, *this); }
   std::string fingerprint() const override {
     const imaging::SourceStamp stamp = imaging::stamp_source(path_);
     return fmt::format("{}-{}-{}", stamp.size_bytes, stamp.sha256, level_);
@@ -66,7 +66,7 @@ class SlideSource : public ImageSource {
  private:
   std::string path_;
   int level_;
-  std::unique_ptr<imaging::SlideReader> reader_;
+  std::shared_ptr<const imaging::SlideReader> reader_;
   ImageInfo info_;
 };
 

@@ -101,9 +101,11 @@ StoredPixels stored_tiff_pixels(const std::string& path, const ImageSource& sour
   return out;
 }
 
-JpegBlocks jpeg_tiff_blocks(const std::string& path, const ImageSource& source) {
+JpegBlocks jpeg_slide_blocks(std::shared_ptr<const imaging::SlideReader> slide,
+                             const std::string& path, const ImageSource& source) {
   const ImageInfo& info = source.info();
-  const std::shared_ptr<const imaging::JpegTiles> tiles = imaging::JpegTiles::open(path);
+  const imaging::JpegTiles* stored = slide->jpeg_tiles();
+  const std::shared_ptr<const imaging::JpegTiles> tiles(std::move(slide), stored);
   const auto none = [&] {
     return JpegBlocks{.why_not = fmt::format("{} has no colour JPEG tiles at that level", path)};
   };

@@ -71,7 +71,7 @@ class _SlideFile(SlideSource):
 
     def tissue(self, slide: _core.Slide, mpp: float | None, threads: int, cancel: _core.CancelRequest) -> Mask:
         own = None if slide.mpp_y and slide.mpp_x else mpp
-        mask, downsample = _core.slide_tissue(slide, self.label, own, threads, cancel)
+        mask, downsample = _core.slide_tissue(slide, own, threads, cancel)
         return Mask(mask.view(np.bool_), downsample)
 
 

@@ -203,7 +203,8 @@ void bind_slide(nb::module_& module) {
   module.def("slide_endings", [] {
     std::vector<std::string> endings;
     for (const imaging::SlideFormat& format : imaging::slide_formats()) {
-      if (format.in_folders) endings.emplace_back(format.ending);
+      if (format.in_folders)
+        endings.insert(endings.end(), format.endings.begin(), format.endings.end());
     }
     return endings;
   });

@@ -75,7 +75,7 @@ pixels::Image8 tissue_level(const SlideReader& slide, const SlidePlan& plan, Thr
 
 /// (mask (y, x) uint8, pixels of level 0 along the edge of one of its pixels).
 std::pair<nb::ndarray<nb::numpy, std::uint8_t>, double> slide_tissue(
-    const SlideReader& slide, const std::string& path, std::optional<double> mpp, int threads,
+    const SlideReader& slide, std::optional<double> mpp, int threads,
     const std::shared_ptr<CancelRequest>& cancel) {
   pixels::TissueMask tissue;
   double downsample = 1;
@@ -83,8 +83,7 @@ std::pair<nb::ndarray<nb::numpy, std::uint8_t>, double> slide_tissue(
     const Unlocked unlocked;
     const CancelScope scope(cancel);
     ThreadPool pool(threads);
-    const auto tiles = imaging::JpegTiles::open(path);
-    const SlidePlan plan = ingest::plan_slide(slide.info(), tiles.get(), {}, mpp);
+    const SlidePlan plan = ingest::plan_slide(slide.info(), slide.jpeg_tiles(), {}, mpp);
     tissue = pixels::find_tissue(tissue_level(slide, plan, pool));
     downsample = static_cast<double>(std::int64_t{1} << plan.tissue_level);
   }
@@ -115,8 +114,8 @@ void bind_tissue(nb::module_& module) {
   nb::class_<CancelRequest>(module, "CancelRequest")
       .def(nb::init<>())
       .def("ask", &CancelRequest::ask);
-  module.def("slide_tissue", &slide_tissue, nb::arg("slide"), nb::arg("path"),
-             nb::arg("mpp").none(), nb::arg("threads"), nb::arg("cancel"));
+  module.def("slide_tissue", &slide_tissue, nb::arg("slide"), nb::arg("mpp").none(),
+             nb::arg("threads"), nb::arg("cancel"));
   module.def("joined_slides", &joined_slides, nb::arg("files"), nb::call_guard<Unlocked>());
 }
 

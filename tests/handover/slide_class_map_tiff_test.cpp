@@ -24,14 +24,15 @@ TEST(ClassMapTiff, LevelsValuesColoursAndPixelSizeComeBack) {
   const HandMap map = blobs(613, 1100);
   ThreadPool pool(2);
   write_class_map_tiff(slide_of(map), folder / "c.ome.tif", pool);
-  const auto levels = imaging::read_tiff_pyramid(*storage::open_input(folder / "c.ome.tif"));
+  const auto file = storage::open_input(folder / "c.ome.tif");
+  const auto levels = imaging::read_tiff_pyramid(*file);
   ASSERT_EQ(levels.size(), 5u);
   HandMap level = map;
   for (std::size_t k = 0; k < levels.size(); ++k, level = halved(level)) {
     ASSERT_EQ(levels[k].height, level.height);
     ASSERT_EQ(levels[k].width, level.width);
     EXPECT_EQ(levels[k].subfile_type, k == 0 ? 0u : 1u);
-    const auto image = imaging::TiffImage::open(folder / "c.ome.tif", levels[k].at);
+    const auto image = imaging::TiffImage::open(file, levels[k].at);
     const double mpp = 2.0 * static_cast<double>(1 << k);
     if (mpp <= 20) {  // above, no reader of ours takes a density for a pixel size
       EXPECT_NEAR(imaging::tiff_pixel_size(levels[k], {}).mpp_x.value(), mpp, 1e-5);
@@ -42,7 +43,7 @@ TEST(ClassMapTiff, LevelsValuesColoursAndPixelSizeComeBack) {
     EXPECT_TRUE(std::equal(values.begin(), values.end(), level.classes.begin()));
   }
   std::uint8_t rgb[3] = {};
-  const auto image = imaging::TiffImage::open(folder / "c.ome.tif");
+  const auto image = imaging::TiffImage::open(storage::open_input(folder / "c.ome.tif"));
   image->read_rgb(0, 0, 1, 1, rgb, 3);
   EXPECT_THAT(rgb, ::testing::Each(255));  // not predicted
   const auto at = std::find(map.classes.begin(), map.classes.end(), 3) - map.classes.begin();

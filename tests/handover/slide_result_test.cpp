@@ -5,7 +5,7 @@
 #include "headrace/handover/findings_table.hpp"
 #include "headrace/handover/slide/class_map_tiff.hpp"
 #include "headrace/handover/slide/qupath_geojson.hpp"
-#include "headrace/imaging/slide/label_reader.hpp"
+#include "headrace/imaging/label_reader.hpp"
 #include "headrace/result/result_writer.hpp"
 #include "tests/core/error_of.hpp"
 #include "tests/handover/slide_by_hand.hpp"

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "headrace/imaging/label_reader.hpp"
 #include "headrace/imaging/pixel_size.hpp"
-#include "headrace/imaging/slide/label_reader.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
 #include "headrace/pixels/jpeg/jpeg_encoder.hpp"
 #include "tests/imaging/sample_files.hpp"

@@ -12,6 +12,7 @@
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
 #include "headrace/imaging/tiff/tiff_picture.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "tests/core/error_of.hpp"
 #include "tests/imaging/sample_files.hpp"
 
@@ -58,7 +59,7 @@ TEST_F(ReadFaults, EveryFormatSaysThatTheDiskFailed) {
       volume->read_slice(z, slice.data());
   };
   const auto tiff = [](const std::string& path) {
-    const auto picture = open_tiff_picture(path);
+    const auto picture = open_tiff_picture(storage::open_input(path));
     const auto& info = picture->info();
     std::vector<std::uint8_t> pixels(static_cast<std::size_t>(info.height * info.width * 3));
     picture->read_rgb(0, 0, info.height, info.width, pixels.data(), info.width * 3);
@@ -93,7 +94,8 @@ TEST_F(ReadFaults, EveryFormatSaysThatTheDiskFailed) {
 
 TEST_F(ReadFaults, ATileOfASlideToo) {
   const std::string path = sample("slides/CMU-1-Small-Region.svs");
-  const auto tiles = JpegTiles::open(path);
+  const auto slide = SlideReader::open(path);
+  const JpegTiles* tiles = slide->jpeg_tiles();
   ASSERT_NE(tiles, nullptr);
   fail_after(0);
   const std::string text = error_of(ErrorCode::io, [&] { tiles->tile(0, 0, 0); });

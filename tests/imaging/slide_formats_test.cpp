@@ -22,9 +22,12 @@ Names beside(const TempFolder& folder, const std::string& name) {
 TEST(SlideFormats, EachEndingIsThereOnceInSmallLetters) {
   std::set<std::string_view> endings;
   for (const SlideFormat& format : slide_formats()) {
-    EXPECT_TRUE(endings.insert(format.ending).second) << format.ending;
-    EXPECT_EQ(slide_format_of("a/b.x" + std::string(format.ending)), &format);
-    EXPECT_TRUE(format.in_folders || !format.by_openslide) << format.ending;
+    EXPECT_EQ(format.detect == nullptr, format.open == nullptr) << format.name;
+    EXPECT_TRUE(format.in_folders || format.open != nullptr) << format.name;
+    for (const std::string_view ending : format.endings) {
+      EXPECT_TRUE(endings.insert(ending).second) << ending;
+      EXPECT_EQ(slide_format_of("a/b.x" + std::string(ending)), &format);
+    }
   }
   EXPECT_EQ(slide_format_of("CASE.SVS"), slide_format_of("case.svs"));
   EXPECT_EQ(slide_format_of("case.nii"), nullptr);

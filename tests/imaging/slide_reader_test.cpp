@@ -204,7 +204,6 @@ TEST(SlideReader, HostileFilesAreRefusedOrReadWithinLittleMemory) {
       EXPECT_THAT(error.what(), Not(HasSubstr("\n")));
       ++refused;
     }
-    EXPECT_NO_THROW(try { JpegTiles::open(entry.path().string()); } catch (const Error&){});
   }
   rusage after{};
   getrusage(RUSAGE_SELF, &after);

@@ -10,7 +10,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/imaging/slide/label_reader.hpp"
+#include "headrace/imaging/label_reader.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/phantom/slide_cohort.hpp"
 #include "headrace/phantom/slide_renderer.hpp"

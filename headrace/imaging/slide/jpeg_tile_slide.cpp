@@ -39,6 +39,7 @@ class JpegTileSlide : public SlideReader {
   }
 
   const SlideInfo& info() const override { return info_; }
+  const JpegTiles* jpeg_tiles() const override { return tiles_.get(); }
 
   void read(int level, std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
             std::uint8_t* dst, std::int64_t stride) const override {
@@ -218,19 +219,59 @@ class JpegTileSlide : public SlideReader {
   mutable BlockCache<Pixels> cache_{kCacheBytes};
 };
 
+/// Compares tiles of level 0 with the slide's pixels.
+bool agrees(const JpegTiles& tiles, const std::vector<std::int64_t>& indices,
+            const SlideReader& slide) {
+  const JpegTileLevel& size = tiles.levels()[0];
+  if (slide.info().levels[0].height != size.height || slide.info().levels[0].width != size.width)
+    return false;
+  const std::int64_t across = (size.width + size.tile_width - 1) / size.tile_width;
+  std::vector<std::uint8_t> decoded(
+      static_cast<std::size_t>(size.tile_height * size.tile_width * 3)),
+      read(decoded.size());
+  const std::int64_t stride = size.tile_width * 3;
+  for (const std::int64_t index : indices) {
+    const std::int64_t ty = index / across, tx = index % across;
+    const auto jpeg = tiles.tile(0, ty, tx);
+    if (jpeg.empty()) continue;
+    pixels::decode_jpeg_rgb(jpeg, "tile", size.tile_height, size.tile_width, decoded.data(),
+                            stride);
+    const std::int64_t rows = std::min(size.tile_height, size.height - ty * size.tile_height);
+    const std::int64_t bytes = std::min(size.tile_width, size.width - tx * size.tile_width) * 3;
+    slide.read(0, ty * size.tile_height, tx * size.tile_width, rows, bytes / 3, read.data(),
+               stride);
+    for (std::int64_t y = 0; y < rows; ++y) {
+      if (std::memcmp(decoded.data() + y * stride, read.data() + y * stride,
+                      static_cast<std::size_t>(bytes)) != 0)
+        return false;
+    }
+  }
+  return true;
+}
+
+/// The first, the middle and the largest tile.
+std::vector<std::int64_t> tiles_to_compare(const TiffDirectory& level0) {
+  const auto& bytes = level0.tile_bytes;
+  const auto largest = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
+  return {0, level0.tiles_across() * level0.tiles_down() / 2, largest};
+}
+
 }  // namespace
 
 std::unique_ptr<SlideReader> with_jpeg_tiles(std::unique_ptr<SlideReader> slide,
-                                             const std::string& path) {
-  std::unique_ptr<JpegTiles> tiles;
+                                             std::shared_ptr<const storage::Object> file,
+                                             std::vector<TiffDirectory> levels) {
+  if (levels.empty() || !levels[0].tiled()) return slide;
+  const auto indices = tiles_to_compare(levels[0]);
+  std::string name = file->describe();
+  auto tiles = JpegTiles::of(std::move(file), std::move(levels));
   try {
-    tiles = JpegTiles::open(path);
+    if (!tiles || !agrees(*tiles, indices, *slide)) return slide;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::io) throw;
-    // A directory that the slide reader accepts but JpegTiles does not: OpenSlide reads the pixels.
+    return slide;  // it reports what is wrong with a tile when it is read
   }
-  if (!tiles) return slide;
-  return std::make_unique<JpegTileSlide>(std::move(slide), std::move(tiles), path);
+  return std::make_unique<JpegTileSlide>(std::move(slide), std::move(tiles), std::move(name));
 }
 
 }  // namespace headrace::imaging

@@ -9,9 +9,10 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/pixel_size.hpp"
-#include "headrace/imaging/slide/aperio_description.hpp"
+#include "headrace/imaging/slide/aperio_facts.hpp"
 #include "headrace/imaging/slide/transparent_outside.hpp"
-#include "headrace/imaging/tiff/tiff_pages.hpp"
+#include "headrace/imaging/tiff/tiff_blocks.hpp"
+#include "headrace/imaging/tiff/tiff_colours.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -130,9 +131,12 @@ class OpenSlideSlide : public SlideReader {
       const PixelSize size = stated_pixel_size(*y, *x);
       info_.mpp_x = size.mpp_x;
       info_.mpp_y = size.mpp_y;
+      info_.notes = size.notes;
     }
     info_.objective_power = number(property("openslide.objective-power"));
-    if (info_.format == "aperio") check_aperio();
+    const char* description = property("tiff.ImageDescription");
+    if (info_.format == "aperio" && description != nullptr)
+      check_aperio_facts(info_, description, path_);
     read_bounds();
     const char* colour = property("openslide.background-color");
     if (colour != nullptr && std::string_view(colour).size() == 6 &&
@@ -145,23 +149,6 @@ class OpenSlideSlide : public SlideReader {
       info_.icc_profile.resize(std::size_t(size));
       library_.read_icc_profile(handle_.get(), info_.icc_profile.data());
     }
-  }
-
-  /// Programs that shrink a picture keep its description, and save label images with theirs.
-  void check_aperio() {
-    const char* text = property("tiff.ImageDescription");
-    if (text == nullptr) return;
-    if (names_side_picture(text)) {
-      fail(ErrorCode::unsupported,
-           "{}: its first picture is named label, macro or thumbnail, so it is not the slide",
-           path_);
-    }
-    const auto other = other_size_in_aperio(text, info_.levels[0].height, info_.levels[0].width);
-    if (!other) return;
-    info_.mpp_x = info_.mpp_y = info_.objective_power = std::nullopt;
-    info_.notes.push_back(
-        make_note(NoteCode::pixel_size_of_other,
-                  {static_cast<double>(other->first), static_cast<double>(other->second)}));
   }
 
   void read_bounds() {
@@ -216,12 +203,35 @@ class OpenSlideSlide : public SlideReader {
   mutable Handle handle_;
 };
 
+/// Hamamatsu's NDPI writes offsets beyond 4 GiB in a way of its own, which OpenSlide knows.
+void check_tiff(const SlideFile& file) {
+  const bool offsets_of_its_own = file.vendor == "hamamatsu";
+  std::vector<TiffDirectory> directories;
+  try {
+    bool damaged = false;
+    if (offsets_of_its_own) {
+      directories.push_back(read_first_tiff_directory(*file.object));
+    } else {
+      directories = read_whole_tiff_directories(*file.object, damaged);
+    }
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::io) throw;
+    return;  // OpenSlide reports what is wrong with it
+  }
+  if (const int bits = directories[0].bits; bits > 8)
+    fail(ErrorCode::unsupported, "{}: {}", file.name, why_not_deep(bits));
+  if (!offsets_of_its_own) check_tiff_blocks(*file.object, directories);
+}
+
 }  // namespace
 
-std::unique_ptr<SlideReader> open_with_openslide(const OpenSlideLibrary& library,
-                                                 const std::string& path,
-                                                 const std::string& vendor) {
-  return std::make_unique<OpenSlideSlide>(library, path, vendor);
+std::unique_ptr<SlideReader> open_with_openslide(const SlideFile& file) {
+  return std::make_unique<OpenSlideSlide>(*file.openslide, file.object->local_path(), file.vendor);
+}
+
+std::unique_ptr<SlideReader> open_scanner_slide(const SlideFile& file) {
+  if (file.kind == FileKind::tiff) check_tiff(file);
+  return open_with_openslide(file);
 }
 
 }  // namespace headrace::imaging

@@ -1,8 +1,7 @@
 #pragma once
 #include <memory>
-#include <string>
 
-#include "headrace/imaging/slide/openslide_library.hpp"
+#include "headrace/imaging/slide/slide_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 
 namespace headrace::imaging {
@@ -12,9 +11,13 @@ namespace headrace::imaging {
 /// seams are mixed with white. Where a level's downsample is not a whole number, OpenSlide itself
 /// shifts regions of that level by less than half a pixel; level 0 is always exact.
 ///
-/// Errors: malformed, unsupported; each names the file and OpenSlide's reason.
-std::unique_ptr<SlideReader> open_with_openslide(const OpenSlideLibrary& library,
-                                                 const std::string& path,
-                                                 const std::string& vendor);
+/// file: one that OpenSlide knows. Errors: malformed, unsupported; each names the file and
+/// OpenSlide's reason.
+std::unique_ptr<SlideReader> open_with_openslide(const SlideFile& file);
+
+/// The same of a scanner's format, in which OpenSlide believes what a TIFF claims: tiles that are
+/// not in the file are refused, and more than 8 bits, which OpenSlide cuts to the high byte (black
+/// where 12 are used). Errors: also corrupt.
+std::unique_ptr<SlideReader> open_scanner_slide(const SlideFile& file);
 
 }  // namespace headrace::imaging

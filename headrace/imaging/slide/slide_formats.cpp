@@ -1,7 +1,6 @@
 #include "headrace/imaging/slide/slide_formats.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <set>
@@ -9,34 +8,15 @@
 
 #include "headrace/core/folder_walk.hpp"
 #include "headrace/core/text.hpp"
+#include "headrace/imaging/slide/aperio_slide.hpp"
+#include "headrace/imaging/slide/plain_slide.hpp"
+#include "headrace/imaging/slide/tiff_slide.hpp"
 #include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array kFormats{
-    SlideFormat{".svs", true, true},
-    SlideFormat{".tif", false, true},
-    SlideFormat{".tiff", false, true},
-    SlideFormat{".ndpi", true, true},
-    SlideFormat{".mrxs", true, true, SlideBeside::folder},
-    SlideFormat{".scn", true, true},
-    SlideFormat{".bif", true, true},
-    SlideFormat{".vms", true, true, SlideBeside::names},
-    SlideFormat{".vmu", true, true, SlideBeside::names},
-    SlideFormat{".svslide", true, true},
-    SlideFormat{".zvi", true, true},
-    SlideFormat{".czi", true, true},
-    SlideFormat{".dcm", true, true},
-    SlideFormat{".qptiff", false, true},
-    SlideFormat{".btf", false, true},
-    SlideFormat{".tf8", false, true},
-    SlideFormat{".png", false, false},
-    SlideFormat{".jpg", false, false},
-    SlideFormat{".jpeg", false, false},
-};
 
 /// Values of the lines "Key=Value" that may be names of files in the same folder, each once.
 std::set<std::string> values_of(const std::string& path) {
@@ -58,13 +38,46 @@ std::set<std::string> values_of(const std::string& path) {
 
 }  // namespace
 
-std::span<const SlideFormat> slide_formats() noexcept { return kFormats; }
+std::span<const SlideFormat> slide_formats() {
+  constexpr auto kAlone = SlideBeside::nothing, kFolder = SlideBeside::folder,
+                 kNames = SlideBeside::names;
+  static const std::vector<SlideFormat> kFormats{
+      {"aperio", {".svs"}, kAlone, true, is_aperio_slide, open_aperio_slide},
+      {"hamamatsu", {".ndpi"}},
+      {"hamamatsu", {".vms", ".vmu"}, kNames},
+      {"mirax", {".mrxs"}, kFolder},
+      {"leica", {".scn"}},
+      {"ventana", {".bif"}},
+      {"sakura", {".svslide"}},
+      {"zeiss", {".czi", ".zvi"}},
+      {"dicom", {".dcm"}},
+      {"tiff",
+       {".tif", ".tiff", ".qptiff", ".btf", ".tf8"},
+       kAlone,
+       true,
+       is_tiff_slide,
+       open_tiff_slide},
+      {"png", {".png"}, kAlone, false, is_png_slide, open_png_slide},
+      {"jpeg", {".jpg", ".jpeg"}, kAlone, false, is_jpeg_slide, open_jpeg_slide},
+  };
+  return kFormats;
+}
 
 const SlideFormat* slide_format_of(const std::string& path) {
   const std::string ending = lowered(fs::path(path).extension().string());
-  const auto found = std::find_if(kFormats.begin(), kFormats.end(),
-                                  [&](const SlideFormat& f) { return f.ending == ending; });
-  return found == kFormats.end() ? nullptr : &*found;
+  const auto formats = slide_formats();
+  const auto found = std::find_if(formats.begin(), formats.end(), [&](const SlideFormat& f) {
+    return std::find(f.endings.begin(), f.endings.end(), ending) != f.endings.end();
+  });
+  return found == formats.end() ? nullptr : &*found;
+}
+
+const SlideFormat* slide_format_by_bytes(const SlideFile& file) {
+  const auto formats = slide_formats();
+  const auto found = std::find_if(formats.begin(), formats.end(), [&](const SlideFormat& f) {
+    return f.detect != nullptr && f.detect(file);
+  });
+  return found == formats.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> files_beside(const std::string& path) {
@@ -85,8 +98,12 @@ std::vector<std::string> files_beside(const std::string& path) {
 }
 
 bool is_folder_of_slide(const std::string& folder) {
-  return std::any_of(kFormats.begin(), kFormats.end(), [&](const SlideFormat& format) {
-    return format.beside == SlideBeside::folder && fs::exists(folder + std::string(format.ending));
+  const auto formats = slide_formats();
+  return std::any_of(formats.begin(), formats.end(), [&](const SlideFormat& format) {
+    return format.beside == SlideBeside::folder &&
+           std::any_of(format.endings.begin(), format.endings.end(), [&](std::string_view ending) {
+             return fs::exists(folder + std::string(ending));
+           });
   });
 }
 

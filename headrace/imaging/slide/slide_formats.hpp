@@ -1,10 +1,14 @@
 #pragma once
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace headrace::imaging {
+
+class SlideReader;
+struct SlideFile;
 
 /// Where a slide keeps files besides the one that is opened.
 enum class SlideBeside {
@@ -14,21 +18,29 @@ enum class SlideBeside {
            ///< without the ending
 };
 
-/// A kind of slide files, as their names show it. What reads a file is decided by its bytes
-/// (SlideReader::open), never by its name.
+/// A kind of slide files: what their names look like, and how their bytes are known and read. What
+/// reads a file is decided by its bytes (SlideReader::open), never by its name.
 struct SlideFormat {
-  std::string_view ending;  ///< in small letters, with the dot
-  bool by_openslide;        ///< a scanner's own format, which OpenSlide alone reads
-  bool in_folders;          ///< a folder of slides is searched for it; false: a plain picture,
-                            ///< which may be an overview, and which ingest takes, too
+  std::string_view name;                  ///< OpenSlide's, where it has one
+  std::vector<std::string_view> endings;  ///< in small letters, with the dot
   SlideBeside beside = SlideBeside::nothing;
+  bool in_folders = true;  ///< a folder of slides is searched for it; false: a plain picture, which
+                           ///< may be an overview, and which ingest takes, too
+  bool (*detect)(const SlideFile& file) = nullptr;
+  /// Null, as detect: a scanner's own format, which OpenSlide alone knows and reads. Errors: as
+  /// SlideReader::open.
+  std::unique_ptr<SlideReader> (*open)(const SlideFile& file) = nullptr;
 };
 
-/// Each ending once.
-std::span<const SlideFormat> slide_formats() noexcept;
+/// Each ending once; a format that is known by its bytes before those that take what it lets pass.
+std::span<const SlideFormat> slide_formats();
 
 /// The format of a file's name, in any case of letters; null where it is none of a slide's.
 const SlideFormat* slide_format_of(const std::string& path);
+
+/// The format that knows the bytes, of those that need no OpenSlide; null where none does. Errors:
+/// io.
+const SlideFormat* slide_format_by_bytes(const SlideFile& file);
 
 /// The files that a slide keeps besides the one that is opened, sorted, those that are there; none of
 /// most formats. Errors: io (a folder or file that can't be read).

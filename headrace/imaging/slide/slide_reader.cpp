@@ -1,49 +1,33 @@
 #include "headrace/imaging/slide/slide_reader.hpp"
 
-#include <string_view>
+#include <filesystem>
+#include <string>
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/file_kind.hpp"
-#include "headrace/imaging/slide/jpeg_tile_slide.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/place_on_level.hpp"
-#include "headrace/imaging/slide/plain_slide.hpp"
+#include "headrace/imaging/slide/slide_file.hpp"
 #include "headrace/imaging/slide/slide_formats.hpp"
-#include "headrace/imaging/slide/tiff_slide.hpp"
 #include "headrace/imaging/slide/transparent_outside.hpp"
-#include "headrace/imaging/tiff/tiff_blocks.hpp"
-#include "headrace/imaging/tiff/tiff_colours.hpp"
 #include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
 
-/// Hamamatsu's NDPI writes offsets beyond 4 GiB in a way of its own, which OpenSlide knows.
-void check_blocks(const std::string& path, std::string_view vendor) {
-  if (vendor == "hamamatsu") return;
-  const auto file = storage::open_input(path);
-  std::vector<TiffDirectory> directories;
-  try {
-    bool damaged = false;
-    directories = read_whole_tiff_directories(*file, damaged);
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::io) throw;
-    return;  // OpenSlide reports what is wrong with it
+[[noreturn]] void refuse_without_openslide(const SlideFile& file) {
+  const std::string ending = std::filesystem::path(file.name).extension().string();
+  if (file.object->local_path().empty()) {
+    fail(ErrorCode::unsupported,
+         "{}: {} slides are read by OpenSlide, which opens files of this machine alone; copy the "
+         "slide to a folder",
+         file.name, ending);
   }
-  check_tiff_blocks(*file, directories);
-}
-
-/// OpenSlide cuts a scanner's TIFF of more than 8 bits to the high byte: black where 12 are used.
-void check_depth(const std::string& path) {
-  int bits = 0;
-  try {
-    bits = read_first_tiff_directory(*storage::open_input(path)).bits;
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::io) throw;
-    return;  // OpenSlide reports what is wrong with it
-  }
-  if (bits > 8) fail(ErrorCode::unsupported, "{}: {}", path, why_not_deep(bits));
+  fail(ErrorCode::unsupported,
+       "{}: {} slides need OpenSlide, which was not found; run tools/deps/install.sh, install "
+       "libopenslide0, or name the "
+       "library in HEADRACE_OPENSLIDE",
+       file.name, ending);
 }
 
 }  // namespace
@@ -74,26 +58,22 @@ void SlideReader::read_patches(std::span<const SlidePatch> patches, std::int64_t
   });
 }
 
+std::unique_ptr<SlideReader> SlideReader::open(std::shared_ptr<const storage::Object> object) {
+  const SlideFile file(std::move(object));
+  const SlideFormat* named = slide_format_of(file.name);
+  // Some scanners' formats are TIFFs as well: without OpenSlide their names tell them.
+  if (file.openslide == nullptr && named != nullptr && named->open == nullptr)
+    refuse_without_openslide(file);
+  if (const SlideFormat* format = slide_format_by_bytes(file)) return format->open(file);
+  if (!file.vendor.empty()) return open_scanner_slide(file);
+  fail(ErrorCode::malformed,
+       "{}: is neither a slide nor an image that can be read: it starts with {}, expected a slide "
+       "format of OpenSlide, TIFF, PNG or JPEG",
+       file.name, describe_head(*file.object));
+}
+
 std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
-  storage::open_input(path);  // says what is not there, or is no file
-  const OpenSlideLibrary* openslide = openslide_library();
-  const char* vendor = openslide != nullptr ? openslide->detect_vendor(path.c_str()) : nullptr;
-  const SlideFormat* named = slide_format_of(path);
-  if (vendor == nullptr && openslide == nullptr && named != nullptr && named->by_openslide) {
-    fail(ErrorCode::unsupported,
-         "{}: {} slides need OpenSlide, which was not found; run tools/deps/install.sh, install "
-         "libopenslide0, or name the "
-         "library in HEADRACE_OPENSLIDE",
-         path, named->ending);
-  }
-  if (vendor == nullptr) return open_plain_slide(path);
-  if (std::string(vendor) == "generic-tiff")
-    return with_jpeg_tiles(open_tiff_slide(path, openslide), path);
-  if (file_kind(path) == FileKind::tiff) {
-    check_depth(path);
-    check_blocks(path, vendor);
-  }
-  return with_jpeg_tiles(open_with_openslide(*openslide, path, vendor), path);
+  return open(storage::open_input(path));
 }
 
 }  // namespace headrace::imaging

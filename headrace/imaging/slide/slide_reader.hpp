@@ -10,8 +10,11 @@
 #include "headrace/core/geometry.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/imaging/note.hpp"
+#include "headrace/storage/store.hpp"
 
 namespace headrace::imaging {
+
+class JpegTiles;
 
 struct SlideLevel {
   std::int64_t height = 0, width = 0;
@@ -66,7 +69,16 @@ class SlideReader {
   virtual void read_patches(std::span<const SlidePatch> patches, std::int64_t height,
                             std::int64_t width, ThreadPool& pool) const;
 
-  /// Errors: not_found, malformed (not a slide or truncated), unsupported; each names the file.
+  /// The tiles that the file stores as JPEG, for copying them as they are: those of its levels that
+  /// decode to what `read` returns, with their sizes. Null where level 0 has none. As long as the
+  /// reader.
+  virtual const JpegTiles* jpeg_tiles() const { return nullptr; }
+
+  /// Opens by what the bytes are, whatever the name: an SVS or a TIFF also without OpenSlide, and
+  /// where the object is no file of this machine; a scanner's other formats by OpenSlide alone.
+  /// Errors: malformed (not a slide or truncated), unsupported, io; each names the file.
+  static std::unique_ptr<SlideReader> open(std::shared_ptr<const storage::Object> object);
+  /// The same of a path or URL. Errors: also not_found.
   static std::unique_ptr<SlideReader> open(const std::string& path);
 };
 

@@ -2,74 +2,23 @@
 
 #include <tiff.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/slide/one_level_slide.hpp"
+#include "headrace/imaging/slide/described_slide.hpp"
+#include "headrace/imaging/slide/jpeg_tile_slide.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/tiff_level_slide.hpp"
-#include "headrace/imaging/slide/tiff_pyramid_slide.hpp"
+#include "headrace/imaging/slide/tiff_levels_slide.hpp"
 #include "headrace/imaging/tiff/tiff_colours.hpp"
 #include "headrace/imaging/tiff/tiff_pages.hpp"
 #include "headrace/imaging/tiff/tiff_picture.hpp"
 #include "headrace/imaging/tiff/tiff_pixel_size.hpp"
-#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
-
-/// Level 0, by libtiff.
-class TiffSlide : public OneLevelSlide {
- public:
-  TiffSlide(std::string path, std::unique_ptr<TiffImage> tiff)
-      : OneLevelSlide(std::move(path)), tiff_(std::move(tiff)) {
-    const TiffInfo& size = tiff_->info();
-    if (tiff_->why_not_rgb()) fail(ErrorCode::unsupported, "{}: {}", path_, *tiff_->why_not_rgb());
-    info_.format = "tiff";
-    info_.levels = {{size.height, size.width, 1.0, size.block_height, size.block_width}};
-    info_.icc_profile = tiff_->icc_profile();
-  }
-
- private:
-  void read_inside(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
-                   std::uint8_t* dst, std::int64_t stride) const override {
-    tiff_->read_rgb(y0, x0, height, width, dst, stride);
-  }
-
-  std::unique_ptr<TiffImage> tiff_;
-};
-
-/// A slide of which the TIFF's directory tells the facts.
-class DescribedSlide : public SlideReader {
- public:
-  DescribedSlide(std::unique_ptr<SlideReader> slide, const PixelSize& size,
-                 const std::vector<Note>& notes)
-      : slide_(std::move(slide)), info_(slide_->info()) {
-    info_.mpp_y = size.mpp_y;
-    info_.mpp_x = size.mpp_x;
-    info_.notes.insert(info_.notes.end(), notes.begin(), notes.end());
-    info_.notes.insert(info_.notes.end(), size.notes.begin(), size.notes.end());
-  }
-
-  const SlideInfo& info() const override { return info_; }
-  void read(int level, std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
-            std::uint8_t* dst, std::int64_t stride) const override {
-    slide_->read(level, y0, x0, height, width, dst, stride);
-  }
-  void read_rgba(int level, std::int64_t y0, std::int64_t x0, std::int64_t height,
-                 std::int64_t width, std::uint8_t* dst) const override {
-    slide_->read_rgba(level, y0, x0, height, width, dst);
-  }
-  void read_patches(std::span<const SlidePatch> patches, std::int64_t height, std::int64_t width,
-                    ThreadPool& pool) const override {
-    slide_->read_patches(patches, height, width, pool);
-  }
-
- private:
-  std::unique_ptr<SlideReader> slide_;
-  SlideInfo info_;
-};
 
 /// Whether libtiff gives level 0 as it is stored, or with transparency on white: grey and RGB of 8
 /// bits. OpenSlide has the colours of all others.
@@ -79,20 +28,26 @@ bool plain_pixels(const TiffDirectory& d) {
   return d.bits == 8 && (rgb || grey);
 }
 
+/// Level 0 alone, by libtiff.
+std::unique_ptr<SlideReader> open_level_0(const SlideFile& file, const TiffPages& pages) {
+  std::vector<std::unique_ptr<TiffImage>> level0;
+  level0.push_back(open_tiff_picture(file.object, pages));
+  return open_tiff_levels(file.name, std::move(level0));
+}
+
 /// Null where OpenSlide can't read it: libtiff reads some that it can't (planar, other sample
 /// counts).
-std::unique_ptr<SlideReader> open_by_openslide(const std::string& path, const TiffPages& pages,
-                                               const OpenSlideLibrary& openslide) {
+std::unique_ptr<SlideReader> open_by_openslide(const SlideFile& file, const TiffPages& pages) {
   std::unique_ptr<SlideReader> slide;
   try {
-    slide = open_with_openslide(openslide, path, "generic-tiff");
+    slide = open_with_openslide(file);
   } catch (const Error&) {
     return nullptr;  // libtiff's error tells more
   }
   if (!plain_pixels(pages.levels[0])) return slide;
   std::unique_ptr<SlideReader> level0;
   try {
-    level0 = std::make_unique<TiffSlide>(path, open_tiff_picture(path, pages));
+    level0 = open_level_0(file, pages);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::io) throw;
     return slide;  // libtiff refuses a file that OpenSlide reads
@@ -100,28 +55,78 @@ std::unique_ptr<SlideReader> open_by_openslide(const std::string& path, const Ti
   return with_tiff_level(std::move(slide), std::move(level0));
 }
 
-std::unique_ptr<SlideReader> open_pixels(const std::string& path, const TiffPages& pages,
-                                         const OpenSlideLibrary* openslide) {
+/// Adds the levels that the file stores of the picture that is the slide, where `slide` has only
+/// it: levels in SubIFDs (OME-TIFF), which OpenSlide ignores, or reduced pictures of a codec that
+/// OpenSlide does not know.
+std::unique_ptr<SlideReader> with_smaller_levels(std::unique_ptr<SlideReader> slide,
+                                                 const SlideFile& file, const TiffPages& pages) {
+  const SlideLevel& level0 = slide->info().levels[0];
+  if (slide->info().levels.size() != 1 || pages.levels[0].height != level0.height ||
+      pages.levels[0].width != level0.width) {
+    return slide;
+  }
+  std::vector<std::unique_ptr<TiffImage>> levels;
+  for (std::size_t k = 1; k < pages.levels.size(); ++k) {
+    try {
+      auto image = open_tiff_picture(file.object, pages, k);
+      if (!image->why_not_rgb()) levels.push_back(std::move(image));
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::io) throw;
+      // A level that can't be read: the slide is whole without it.
+    }
+  }
+  return with_tiff_levels(std::move(slide), file.name, std::move(levels));
+}
+
+/// OpenSlide takes the first page of every tiled TIFF, and as its levels all that are in tiles and
+/// marked as reduced.
+bool by_openslide(const SlideFile& file, const TiffPages& pages) {
+  return !file.vendor.empty() && pages.is_first && pages.planes.empty();
+}
+
+std::unique_ptr<SlideReader> open_pixels(const SlideFile& file, const TiffPages& pages) {
   std::unique_ptr<SlideReader> slide;
-  // OpenSlide takes the first page of every tiled TIFF.
-  if (openslide != nullptr && pages.is_first && pages.planes.empty())
-    slide = open_by_openslide(path, pages, *openslide);
-  if (!slide) slide = std::make_unique<TiffSlide>(path, open_tiff_picture(path, pages));
-  return with_tiff_pyramid(std::move(slide), path, pages);
+  if (by_openslide(file, pages)) slide = open_by_openslide(file, pages);
+  if (!slide) slide = open_level_0(file, pages);
+  return with_smaller_levels(std::move(slide), file, pages);
+}
+
+/// The directories of the levels, by falling width.
+std::vector<TiffDirectory> level_directories(const SlideFile& file, const TiffPages& pages) {
+  if (!pages.planes.empty()) return {};
+  if (!by_openslide(file, pages) || !pages.levels[0].sub_directories.empty()) return pages.levels;
+  bool damaged = false;
+  std::vector<TiffDirectory> levels;
+  for (TiffDirectory& d : read_whole_tiff_directories(*file.object, damaged)) {
+    const bool reduced = d.tiled() && (d.subfile_type & FILETYPE_REDUCEDIMAGE) != 0;
+    if (levels.empty() || reduced) levels.push_back(std::move(d));
+  }
+  std::stable_sort(levels.begin(), levels.end(),
+                   [](const auto& a, const auto& b) { return a.width > b.width; });
+  return levels;
 }
 
 }  // namespace
 
-std::unique_ptr<SlideReader> open_tiff_slide(const std::string& path,
-                                             const OpenSlideLibrary* openslide) {
-  const TiffPages pages = choose_tiff_pages(*storage::open_input(path));
+bool is_tiff_slide(const SlideFile& file) {
+  return file.kind == FileKind::tiff && (file.vendor.empty() || file.vendor == "generic-tiff");
+}
+
+std::unique_ptr<SlideReader> open_tiff_slide(const SlideFile& file) {
+  const TiffPages pages = choose_tiff_pages(*file.object);
   const TiffDirectory& level0 = pages.levels[0];
-  if (const auto why = why_no_rgb(level0)) fail(ErrorCode::unsupported, "{}: {}", path, *why);
-  std::vector<Note> notes = pages.notes;
+  if (const auto why = why_no_rgb(level0)) fail(ErrorCode::unsupported, "{}: {}", file.name, *why);
+  auto slide = open_pixels(file, pages);
+  SlideInfo info = slide->info();
+  const PixelSize size = tiff_pixel_size(level0, pages.ome);
+  info.mpp_y = size.mpp_y;
+  info.mpp_x = size.mpp_x;
+  info.notes.insert(info.notes.end(), pages.notes.begin(), pages.notes.end());
   if (const int samples = samples_left_out(level0); samples > 0)
-    notes.push_back(make_note(NoteCode::samples_left_out, {static_cast<double>(samples)}));
-  return std::make_unique<DescribedSlide>(open_pixels(path, pages, openslide),
-                                          tiff_pixel_size(level0, pages.ome), notes);
+    info.notes.push_back(make_note(NoteCode::samples_left_out, {static_cast<double>(samples)}));
+  info.notes.insert(info.notes.end(), size.notes.begin(), size.notes.end());
+  return with_jpeg_tiles(with_info(std::move(slide), std::move(info)), file.object,
+                         level_directories(file, pages));
 }
 
 }  // namespace headrace::imaging

@@ -1,25 +1,14 @@
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <string_view>
+#include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/file_kind.hpp"
-#include "headrace/imaging/slide/openslide_library.hpp"
-#include "headrace/imaging/slide/openslide_slide.hpp"
-#include "headrace/imaging/slide/tiff_slide.hpp"
 #include "headrace/imaging/tiff/jpeg_splice.hpp"
-#include "headrace/imaging/tiff/tiff_directory.hpp"
-#include "headrace/imaging/tiff/tiff_pages.hpp"
-#include "headrace/pixels/jpeg/jpeg_decoder.hpp"
-#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
 
 constexpr std::uint16_t kJpeg = 7, kRgb = 2, kYCbCr = 6;
-constexpr std::uint32_t kReducedImage = 1;
 constexpr std::int64_t kMaxTileSide = 8192;
 
 bool qualifies(const TiffDirectory& d) {
@@ -30,13 +19,6 @@ bool qualifies(const TiffDirectory& d) {
   return d.compression == kJpeg && (d.photometric == kRgb || d.photometric == kYCbCr) &&
          d.samples == 3 && d.bits == 8 && d.planar == 1 && d.image_depth == 1 &&
          d.tile_offsets.size() == tiles && d.tile_bytes.size() == tiles;
-}
-
-bool complete(const TiffDirectory& d) {
-  for (std::size_t i = 0; i < d.tile_bytes.size(); ++i) {
-    if (d.is_missing(i)) return false;
-  }
-  return true;
 }
 
 class TiffJpegTiles : public JpegTiles {
@@ -91,103 +73,13 @@ class TiffJpegTiles : public JpegTiles {
   std::vector<JpegTileLevel> levels_;
 };
 
-/// Levels in the slide reader's order. For an Aperio slide: every tiled directory, in file order.
-/// For a TIFF: its pyramid, including SubIFDs; for one that OpenSlide reads its levels, which are
-/// the first directory and the tiled ones marked as reduced, by falling width.
-std::vector<TiffDirectory> pick_levels(const storage::Object& file, const std::string& vendor) {
-  std::vector<TiffDirectory> levels;
-  bool by_openslide = vendor == "aperio";
-  if (vendor != "aperio") {
-    TiffPages pages = choose_tiff_pages(file);
-    if (!pages.planes.empty()) return {};
-    by_openslide =
-        vendor == "generic-tiff" && pages.is_first && pages.levels[0].sub_directories.empty();
-    levels = std::move(pages.levels);
-  }
-  if (by_openslide) {
-    levels.clear();
-    bool damaged = false;
-    auto all = read_whole_tiff_directories(file, damaged);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const bool level =
-          i == 0 ||
-          (all[i].tiled() && (vendor == "aperio" || (all[i].subfile_type & kReducedImage) != 0));
-      if (level) levels.push_back(std::move(all[i]));
-    }
-  }
-  if (vendor == "generic-tiff") {
-    std::stable_sort(levels.begin(), levels.end(),
-                     [](const auto& a, const auto& b) { return a.width > b.width; });
-  }
-  std::vector<TiffDirectory> kept;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    // OpenSlide draws a missing tile of an Aperio level from the level above it.
-    const bool whole = i == 0 || vendor != "aperio" || complete(levels[i]);
-    if (qualifies(levels[i]) && whole) {
-      kept.push_back(std::move(levels[i]));
-    } else if (i == 0) {
-      return {};
-    }
-  }
-  return kept;
-}
-
-/// Compares level 0's first, middle and largest tiles with the slide reader, so that a missed rule
-/// of a format shows here.
-bool agrees(const JpegTiles& tiles, const TiffDirectory& level0, const SlideReader& slide) {
-  const JpegTileLevel& size = tiles.levels()[0];
-  if (slide.info().levels[0].height != size.height || slide.info().levels[0].width != size.width)
-    return false;
-  const auto largest = std::max_element(level0.tile_bytes.begin(), level0.tile_bytes.end()) -
-                       level0.tile_bytes.begin();
-  const std::int64_t count = level0.tiles_across() * level0.tiles_down();
-  std::vector<std::uint8_t> decoded(
-      static_cast<std::size_t>(size.tile_height * size.tile_width * 3)),
-      read(decoded.size());
-  const std::int64_t stride = size.tile_width * 3;
-  for (const std::int64_t index :
-       {std::int64_t{0}, count / 2, static_cast<std::int64_t>(largest)}) {
-    const std::int64_t ty = index / level0.tiles_across(), tx = index % level0.tiles_across();
-    const auto jpeg = tiles.tile(0, ty, tx);
-    if (jpeg.empty()) continue;
-    pixels::decode_jpeg_rgb(jpeg, "tile", size.tile_height, size.tile_width, decoded.data(),
-                            stride);
-    const std::int64_t rows = std::min(size.tile_height, size.height - ty * size.tile_height);
-    const std::int64_t bytes = std::min(size.tile_width, size.width - tx * size.tile_width) * 3;
-    slide.read(0, ty * size.tile_height, tx * size.tile_width, rows, bytes / 3, read.data(),
-               stride);
-    for (std::int64_t y = 0; y < rows; ++y) {
-      if (std::memcmp(decoded.data() + y * stride, read.data() + y * stride,
-                      static_cast<std::size_t>(bytes)) != 0)
-        return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
-std::unique_ptr<JpegTiles> JpegTiles::open(const std::string& path) {
-  if (file_kind(path) != FileKind::tiff) return nullptr;
-  const OpenSlideLibrary* openslide = openslide_library();
-  const char* known = openslide != nullptr ? openslide->detect_vendor(path.c_str()) : nullptr;
-  const std::string vendor = known != nullptr ? known : "tiff";
-  if (vendor != "aperio" && vendor != "generic-tiff" && vendor != "tiff") return nullptr;
-  const auto file = storage::open_input(path);
-  auto levels = pick_levels(*file, vendor);
-  if (levels.empty()) return nullptr;
-  TiffDirectory level0 = levels[0];
-  auto tiles = std::make_unique<TiffJpegTiles>(file, std::move(levels));
-  try {
-    const auto slide = vendor == "aperio"
-                           ? open_with_openslide(*openslide, path, vendor)
-                           : open_tiff_slide(path, known != nullptr ? openslide : nullptr);
-    if (!agrees(*tiles, level0, *slide)) return nullptr;
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::io) throw;
-    return nullptr;  // the slide reader reports what is wrong with the file
-  }
-  return tiles;
+std::unique_ptr<JpegTiles> JpegTiles::of(std::shared_ptr<const storage::Object> file,
+                                         std::vector<TiffDirectory> levels) {
+  if (levels.empty() || !qualifies(levels[0])) return nullptr;
+  std::erase_if(levels, [](const TiffDirectory& level) { return !qualifies(level); });
+  return std::make_unique<TiffJpegTiles>(std::move(file), std::move(levels));
 }
 
 }  // namespace headrace::imaging

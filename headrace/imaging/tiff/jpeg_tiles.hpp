@@ -2,9 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
+
+#include "headrace/imaging/tiff/tiff_directory.hpp"
+#include "headrace/storage/store.hpp"
 
 namespace headrace::imaging {
 
@@ -14,14 +15,14 @@ struct JpegTileLevel {
   std::int64_t tile_height = 0, tile_width = 0;
 };
 
-/// JPEG tiles of a TIFF or SVS, for passthrough: bytes are copied, not decoded. Safe from any
-/// thread.
+/// JPEG tiles of a TIFF or SVS: bytes are copied, not decoded. Safe from any thread.
 class JpegTiles {
  public:
-  /// Null when the file is not a tiled TIFF with 8-bit RGB JPEG tiles (compression 7) at level 0
-  /// that decode to what the slide reader returns; levels that do not qualify are left out. Errors:
-  /// malformed (broken directory), io.
-  static std::unique_ptr<JpegTiles> open(const std::string& path);
+  /// Those of the directories that are a slide's levels, level 0 first: null where level 0 has no
+  /// tiles of 8-bit RGB JPEG (compression 7); other levels without them are left out. Whether they
+  /// decode to what the slide's reader returns, it does not know (SlideReader::jpeg_tiles does).
+  static std::unique_ptr<JpegTiles> of(std::shared_ptr<const storage::Object> file,
+                                       std::vector<TiffDirectory> levels);
   virtual ~JpegTiles() = default;
 
   virtual const std::vector<JpegTileLevel>& levels()

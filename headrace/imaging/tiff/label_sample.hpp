@@ -4,7 +4,7 @@
 #include <cstring>
 #include <optional>
 
-#include "headrace/imaging/slide/label_reader.hpp"
+#include "headrace/imaging/label_reader.hpp"
 
 namespace headrace::imaging {
 

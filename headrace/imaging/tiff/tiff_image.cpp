@@ -14,7 +14,6 @@
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/tiff/tiff_handle.hpp"
 #include "headrace/imaging/tiff/tiff_samples.hpp"
-#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -35,8 +34,8 @@ T field(TIFF* tiff, std::uint32_t tag, T missing) {
 
 class LibtiffImage : public TiffImage {
  public:
-  LibtiffImage(const std::string& path, std::uint64_t directory)
-      : path_(path), file_(storage::open_input(path)), pool_(file_, directory) {
+  LibtiffImage(std::shared_ptr<const storage::Object> file, std::uint64_t directory)
+      : path_(file->describe()), file_(std::move(file)), pool_(file_, directory) {
     std::unique_ptr<TiffHandle> handle;
     try {
       handle = pool_.take();
@@ -452,8 +451,9 @@ class LibtiffImage : public TiffImage {
 
 }  // namespace
 
-std::unique_ptr<TiffImage> TiffImage::open(const std::string& path, std::uint64_t directory) {
-  return std::make_unique<LibtiffImage>(path, directory);
+std::unique_ptr<TiffImage> TiffImage::open(std::shared_ptr<const storage::Object> file,
+                                           std::uint64_t directory) {
+  return std::make_unique<LibtiffImage>(std::move(file), directory);
 }
 
 }  // namespace headrace::imaging

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "headrace/imaging/colour_count.hpp"
-
-#include "headrace/imaging/colour_count.hpp"
+#include "headrace/storage/store.hpp"
 
 namespace headrace::imaging {
 
@@ -29,9 +28,10 @@ struct TiffInfo {
 class TiffImage {
  public:
   /// directory: the byte at which the picture's directory lies; 0: the first one. Errors:
-  /// not_found, malformed, unsupported (codec, sample type), memory (a block over 512 MiB that can't
-  /// be decoded by rows); each names the file.
-  static std::unique_ptr<TiffImage> open(const std::string& path, std::uint64_t directory = 0);
+  /// malformed, unsupported (codec, sample type), memory (a block over 512 MiB that can't be decoded
+  /// by rows), io; each names the file.
+  static std::unique_ptr<TiffImage> open(std::shared_ptr<const storage::Object> file,
+                                         std::uint64_t directory = 0);
   virtual ~TiffImage() = default;
 
   virtual const TiffInfo& info() const = 0;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -75,20 +74,21 @@ class JoinedPlanes : public TiffImage {
 
 }  // namespace
 
-std::unique_ptr<TiffImage> open_tiff_picture(const std::string& path, const TiffPages& pages,
-                                             std::size_t level) {
+std::unique_ptr<TiffImage> open_tiff_picture(const std::shared_ptr<const storage::Object>& file,
+                                             const TiffPages& pages, std::size_t level) {
   if (pages.planes.empty()) {
     const bool first = level == 0 && pages.is_first;
-    return TiffImage::open(path, first ? 0 : pages.levels[level].at);
+    return TiffImage::open(file, first ? 0 : pages.levels[level].at);
   }
   JoinedPlanes::Planes planes;
   for (std::size_t c = 0; c < kColours; ++c)
-    planes[c] = TiffImage::open(path, pages.planes[c][level].at);
-  return std::make_unique<JoinedPlanes>(path, std::move(planes));
+    planes[c] = TiffImage::open(file, pages.planes[c][level].at);
+  return std::make_unique<JoinedPlanes>(file->describe(), std::move(planes));
 }
 
-std::unique_ptr<TiffImage> open_tiff_picture(const std::string& path, TiffRole role) {
-  return open_tiff_picture(path, choose_tiff_pages(*storage::open_input(path), role));
+std::unique_ptr<TiffImage> open_tiff_picture(const std::shared_ptr<const storage::Object>& file,
+                                             TiffRole role) {
+  return open_tiff_picture(file, choose_tiff_pages(*file, role));
 }
 
 }  // namespace headrace::imaging

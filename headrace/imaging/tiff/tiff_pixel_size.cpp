@@ -9,7 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/core/unicode_text.hpp"
-#include "headrace/imaging/slide/aperio_description.hpp"
+#include "headrace/imaging/tiff/aperio_description.hpp"
 
 namespace headrace::imaging {
 namespace {

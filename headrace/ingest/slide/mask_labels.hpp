@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/imaging/slide/label_reader.hpp"
+#include "headrace/imaging/label_reader.hpp"
 #include "headrace/ingest/inputs/class_values.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 #include "headrace/ingest/slide/mask_facts.hpp"

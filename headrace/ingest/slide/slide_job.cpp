@@ -41,11 +41,9 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide, const Sli
   const SlidePlan& plan = probe.plan;
   const auto store = std::make_shared<RecordingStore>(context.store);
   const auto reader = imaging::SlideReader::open(slide.file);
-  const auto tiles =
-      plan.codec == SlideCodec::jpeg ? imaging::JpegTiles::open(slide.file) : nullptr;
   const LevelSize size = plan.levels[0].size;
 
-  SlidePixels pixels(context, store, slide.id, plan, *reader, tiles.get());
+  SlidePixels pixels(context, store, slide.id, plan, *reader);
   std::optional<StagedLabels> staged;
   std::unique_ptr<SlideLabels> labels;
   if (!slide.annotation.empty()) {

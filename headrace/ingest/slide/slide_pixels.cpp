@@ -25,8 +25,8 @@ void add_checksum(std::vector<std::byte>& tile) {
 
 SlidePixels::SlidePixels(const SlideContext& context, std::shared_ptr<RecordingStore> store,
                          const std::string& id, const SlidePlan& plan,
-                         const imaging::SlideReader& reader, const imaging::JpegTiles* tiles)
-    : context_(context), plan_(plan), reader_(reader), tiles_(tiles) {
+                         const imaging::SlideReader& reader)
+    : context_(context), plan_(plan), reader_(reader) {
   for (int k = 0; k < static_cast<int>(plan.levels.size()); ++k) {
     writers_.push_back(std::make_unique<zarr::ArrayWriter>(
         store, fmt::format("images/{}/{}", id, k), plan.image_array(k)));
@@ -157,7 +157,7 @@ void SlidePixels::copy_shard(int level, TileIndex index) {
     const std::int64_t y = index.y * high + i / wide, x = index.x * wide + i % wide;
     if (y >= all_y || x >= all_x) continue;
     auto& tile = bytes[static_cast<std::size_t>(i)];
-    tile = tiles_->tile(*plan.tiles_level, y, x);
+    tile = reader_.jpeg_tiles()->tile(*plan.tiles_level, y, x);
     passthrough_bytes_ += tile.size();
     if (!tile.empty()) add_checksum(tile);
     chunks[static_cast<std::size_t>(i)] = tile;

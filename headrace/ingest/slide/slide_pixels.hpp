@@ -21,8 +21,7 @@ namespace headrace::ingest {
 class SlidePixels {
  public:
   SlidePixels(const SlideContext& context, std::shared_ptr<RecordingStore> store,
-              const std::string& id, const SlidePlan& plan, const imaging::SlideReader& reader,
-              const imaging::JpegTiles* tiles);
+              const std::string& id, const SlidePlan& plan, const imaging::SlideReader& reader);
   ~SlidePixels();
 
   /// With the option drop_glass: finds the tissue first, by a pass that stores nothing.
@@ -55,7 +54,6 @@ class SlidePixels {
   const SlideContext& context_;
   const SlidePlan& plan_;
   const imaging::SlideReader& reader_;
-  const imaging::JpegTiles* tiles_;
   std::vector<std::unique_ptr<zarr::ArrayWriter>> writers_;
   std::vector<std::unique_ptr<AverageCascade>> cascades_;
   std::vector<Task> tasks_;

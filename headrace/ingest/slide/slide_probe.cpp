@@ -79,11 +79,10 @@ SlideProbe look_at(const SlideCase& slide, const std::vector<std::string>& class
     SlideProbe probe;
     probe.stamp = stamp_of(slide);
     const auto reader = imaging::SlideReader::open(slide.file);
-    const auto tiles = imaging::JpegTiles::open(slide.file);
     const auto mpp = slide.mpp                              ? slide.mpp
                      : options.mpp && !reader->info().mpp_x ? options.mpp
                                                             : std::nullopt;
-    probe.plan = plan_slide(reader->info(), tiles.get(), options, mpp);
+    probe.plan = plan_slide(reader->info(), reader->jpeg_tiles(), options, mpp);
     if (!slide.annotation.empty()) {
       const LabelLook look = look_at_labels(slide, classes, probe.plan.canvas(), options.accept);
       probe.annotations = look.counts;

@@ -1,20 +1,40 @@
-#include "headrace/imaging/slide/tiff_pyramid_slide.hpp"
+#include "headrace/imaging/slide/tiff_levels_slide.hpp"
 
 #include <utility>
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/slide/one_level_slide.hpp"
 #include "headrace/imaging/slide/white_outside.hpp"
-#include "headrace/imaging/tiff/tiff_picture.hpp"
 
 namespace headrace::imaging {
 namespace {
 
 using Levels = std::vector<std::unique_ptr<TiffImage>>;
 
-class TiffPyramidSlide : public SlideReader {
+class LevelZero : public OneLevelSlide {
  public:
-  TiffPyramidSlide(std::unique_ptr<SlideReader> level0, Levels more, std::string path)
+  LevelZero(std::string path, std::unique_ptr<TiffImage> tiff)
+      : OneLevelSlide(std::move(path)), tiff_(std::move(tiff)) {
+    const TiffInfo& size = tiff_->info();
+    if (tiff_->why_not_rgb()) fail(ErrorCode::unsupported, "{}: {}", path_, *tiff_->why_not_rgb());
+    info_.format = "tiff";
+    info_.levels = {{size.height, size.width, 1.0, size.block_height, size.block_width}};
+    info_.icc_profile = tiff_->icc_profile();
+  }
+
+ private:
+  void read_inside(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+                   std::uint8_t* dst, std::int64_t stride) const override {
+    tiff_->read_rgb(y0, x0, height, width, dst, stride);
+  }
+
+  std::unique_ptr<TiffImage> tiff_;
+};
+
+class MoreLevels : public SlideReader {
+ public:
+  MoreLevels(std::unique_ptr<SlideReader> level0, Levels more, std::string path)
       : level0_(std::move(level0)),
         more_(std::move(more)),
         path_(std::move(path)),
@@ -59,25 +79,16 @@ class TiffPyramidSlide : public SlideReader {
 
 }  // namespace
 
-std::unique_ptr<SlideReader> with_tiff_pyramid(std::unique_ptr<SlideReader> slide,
-                                               const std::string& path, const TiffPages& pages) {
-  const SlideLevel& level0 = slide->info().levels[0];
-  if (slide->info().levels.size() != 1 || pages.levels[0].height != level0.height ||
-      pages.levels[0].width != level0.width) {
-    return slide;
-  }
-  Levels levels;
-  for (std::size_t k = 1; k < pages.levels.size(); ++k) {
-    try {
-      auto image = open_tiff_picture(path, pages, k);
-      if (!image->why_not_rgb()) levels.push_back(std::move(image));
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::io) throw;
-      // A level that can't be read: the slide is whole without it.
-    }
-  }
-  if (levels.empty()) return slide;
-  return std::make_unique<TiffPyramidSlide>(std::move(slide), std::move(levels), path);
+std::unique_ptr<SlideReader> open_tiff_levels(const std::string& name, Levels levels) {
+  auto level0 = std::make_unique<LevelZero>(name, std::move(levels.at(0)));
+  levels.erase(levels.begin());
+  return with_tiff_levels(std::move(level0), name, std::move(levels));
+}
+
+std::unique_ptr<SlideReader> with_tiff_levels(std::unique_ptr<SlideReader> slide,
+                                              const std::string& name, Levels more) {
+  if (more.empty()) return slide;
+  return std::make_unique<MoreLevels>(std::move(slide), std::move(more), name);
 }
 
 }  // namespace headrace::imaging

@@ -1,4 +1,4 @@
-#include "headrace/imaging/slide/aperio_description.hpp"
+#include "headrace/imaging/tiff/aperio_description.hpp"
 
 #include <charconv>
 #include <cstdlib>
