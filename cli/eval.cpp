@@ -15,6 +15,7 @@
 #include "cli/process_settings.hpp"
 #include "headrace/config/figure_rules.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/measure/figure_table.hpp"
 #include "headrace/measure/gate.hpp"
 #include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/evaluate_run.hpp"
@@ -53,25 +54,26 @@ struct Arguments {
 };
 
 #ifdef HR_TORCH
-/// " (baseline 0.1234)" for a figure, where a baseline was evaluated beside the network.
-std::string beside(const Json& baseline, const JsonPath& path) {
-  const Json* value = find_at(baseline, path);
-  return value != nullptr ? fmt::format(" (baseline {})", figure(*value)) : "";
+/// "HD95 4.2000 mm", or "found 3"; after it " (baseline 0.1234)" where the table says so and a
+/// baseline was evaluated beside the network. Empty where the group has no such figure.
+std::string figure_text(const measure::Figure& row, const JsonPath& path, const Json& group,
+                        const Json& baseline) {
+  const Json* value = find_at(group, path);
+  if (value == nullptr) return "";
+  std::string out =
+      fmt::format("  {} {}", row.console,
+                  row.count ? std::to_string(value->get<std::uint64_t>()) : figure(*value));
+  if (!row.unit.empty()) out += fmt::format(" {}", row.unit);
+  const Json* beside = row.console_baseline ? find_at(baseline, path) : nullptr;
+  return beside != nullptr ? out + fmt::format(" (baseline {})", figure(*beside)) : out;
 }
 
 void print_group(const std::string& kind, const std::string& name, const Json& group,
                  const Json& baseline) {
-  fmt::print("{:<8} {:<20} {:>4} images  mean Dice {}{}", kind, name,
-             group.at("images").get<std::int64_t>(), figure(group.at("mean_dice")),
-             beside(baseline, {"mean_dice"}));
-  if (group.contains("gleason")) {
-    fmt::print("  kappa {}{}", figure(group.at("gleason").at("kappa")),
-               beside(baseline, {"gleason", "kappa"}));
-  }
-  if (group.contains("lesion")) {
-    fmt::print("  FROC {}{}  sensitivity at 1 {}", figure(group.at("lesion").at("froc")),
-               beside(baseline, {"lesion", "froc"}),
-               figure(group.at("lesion").at("sensitivity_at_1")));
+  fmt::print("{:<8} {:<20} {:>4} images", kind, name, group.at("images").get<std::int64_t>());
+  for (const measure::Figure& row : measure::figure_table()) {
+    if (!row.console.empty() && !row.by_class())
+      fmt::print("{}", figure_text(row, row.path(), group, baseline));
   }
   if (group.contains("no_interval")) fmt::print("  {}", group.at("no_interval").get<std::string>());
   fmt::print("\n");
@@ -114,16 +116,12 @@ void print_result(const Json& result) {
   const Json& overall = result.at("overall");
   for (const auto& entry : result.at("classes")) {
     const std::string name = entry.get<std::string>();
-    fmt::print("  {:<24} Dice {}{}", name, figure(overall.at("dice").at(name)),
-               beside(everywhere, {"dice", name}));
-    if (volumes && overall.at("hd95").contains(name)) {
-      const Json& of = overall.at("structures").at(name);
-      const auto count = [&](const char* key) { return of.at(key).get<std::uint64_t>(); };
-      fmt::print("  surface Dice {}  HD95 {} mm  found {}  missed {}  invented {}",
-                 figure(overall.at("surface_dice").at(name)), figure(overall.at("hd95").at(name)),
-                 count("found"), count("missed"), count("invented"));
+    std::string line;
+    for (const measure::Figure& row : measure::figure_table()) {
+      if (!row.console.empty() && row.by_class())
+        line += figure_text(row, row.path(name), overall, everywhere);
     }
-    fmt::print("\n");
+    fmt::print("  {:<24} {}\n", name, line.empty() ? line : line.substr(2));
   }
   if (volumes) {
     fmt::print(

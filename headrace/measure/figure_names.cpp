@@ -1,8 +1,6 @@
 #include "headrace/measure/figure_names.hpp"
 
-#include <algorithm>
-#include <iterator>
-#include <string_view>
+#include "headrace/measure/figure_table.hpp"
 
 namespace headrace::measure {
 namespace {
@@ -60,17 +58,8 @@ std::vector<FigureGroup> groups_of(const Json& evaluation) {
 }
 
 bool smaller_is_better(const std::string& figure) {
-  static constexpr std::string_view kHeads[] = {"hd95.", "hd95_penalised.", "hd95_undefined."};
-  // Not below dice or iou, whose last word is the name of a class.
-  static constexpr std::string_view kWith[] = {"calibration.", "objects.", "tumour.", "lesion.",
-                                               "structures."};
-  static constexpr std::string_view kTails[] = {"ece", "brier", "false_positives_per_scan",
-                                                "missed", "invented"};
-  const std::string_view last = std::string_view(figure).substr(figure.rfind('.') + 1);
-  const auto begins = [&](std::string_view head) { return figure.starts_with(head); };
-  return std::any_of(std::begin(kHeads), std::end(kHeads), begins) ||
-         (std::any_of(std::begin(kWith), std::end(kWith), begins) &&
-          std::find(std::begin(kTails), std::end(kTails), last) != std::end(kTails));
+  const Figure* row = find_figure(figure);
+  return row != nullptr && row->better == Better::less;
 }
 
 }  // namespace headrace::measure

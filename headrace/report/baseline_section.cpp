@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "headrace/core/text.hpp"
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
@@ -16,24 +18,27 @@ struct Row {
   int digits = 3;
 };
 
+/// Those of classes together, class by class.
 std::vector<Row> rows_of(const RunData& data) {
-  std::vector<Row> rows{{"Mean Dice", {"mean_dice"}}};
+  std::vector<Row> rows;
   const auto names = names_of(data.eval.at("classes"));
-  for (std::size_t c = 1; c < names.size(); ++c) {
-    const std::string label = class_label(names[c], c);
-    rows.push_back({label + " Dice", {"dice", names[c]}});
-    rows.push_back({label + " surface Dice", {"surface_dice", names[c]}});
-    rows.push_back({label + " HD95 penalised, mm", {"hd95_penalised", names[c]}, 1});
-  }
   const std::string region = region_word(data.eval);
-  rows.push_back({region + " Dice", {"tumour", "dice"}});
-  rows.push_back({region + " AUC, pixels", {"tumour", "auc"}});
-  rows.push_back({"Quadratic kappa", {"gleason", "kappa"}});
-  rows.push_back({"FROC", {"lesion", "froc"}});
-  rows.push_back({"Sensitivity at 1 false positive a scan", {"lesion", "sensitivity_at_1"}});
-  rows.push_back({"AUC of cases with a lesion", {"lesion", "case", "auc"}});
-  rows.push_back({"AUC of the lesion’s voxels", {"lesion", "voxel", "auc"}});
-  rows.push_back({"Accuracy", {"accuracy"}});
+  const auto figures = measure::figures_at(&measure::Figure::baseline, kind_of(data.eval));
+  bool classes_done = false;
+  for (const measure::Figure* of : figures) {
+    if (!of->by_class()) {
+      rows.push_back({measure::filled(of->baseline.text, "", region), of->path(), of->digits});
+      continue;
+    }
+    if (std::exchange(classes_done, true)) continue;
+    for (std::size_t c = 1; c < names.size(); ++c) {
+      for (const measure::Figure* row : figures) {
+        if (!row->by_class()) continue;
+        rows.push_back({measure::filled(row->baseline.text, class_label(names[c], c), region),
+                        row->path(names[c]), row->digits});
+      }
+    }
+  }
   return rows;
 }
 

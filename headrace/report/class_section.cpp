@@ -44,15 +44,38 @@ std::string confusion(const RunData& data) {
          matrix_html(data.eval.at("overall").at("matrix"), labels, /*percent=*/true);
 }
 
+std::string class_cell(const Json& overall, const measure::Figure& of, const std::string& name) {
+  const JsonPath path = of.path(name);
+  if (of.count) return std::to_string(value_in(overall, path).get<std::uint64_t>());
+  return of.class_interval ? with_interval(overall, path, of.digits)
+                           : figure(value_in(overall, path), of.digits);
+}
+
 std::string class_section(const RunData& data) {
   const auto names = names_of(data.eval.at("classes"));
   const Json& overall = data.eval.at("overall");
-  Table table{{"Class", "Dice", "", "IoU", "True pixels"}, {}, {false, true, false, true, true}};
+  const auto figures =
+      measure::figures_at(&measure::Figure::class_column, measure::JudgedKind::slides);
+  Table table{{"Class"}, {}, {false}};
+  for (const measure::Figure* of : figures) {
+    table.head.emplace_back(of->class_column.text);
+    table.numeric.push_back(true);
+    if (of != figures.front()) continue;
+    table.head.emplace_back("");  // its bar
+    table.numeric.push_back(false);
+  }
+  table.head.emplace_back("True pixels");
+  table.numeric.push_back(true);
   for (std::size_t c = 0; c < names.size(); ++c) {
-    table.rows.push_back(
-        {class_label(names[c], c), with_interval(overall, {"dice", names[c]}),
-         bar(overall.at("dice").at(names[c]), pixels::css(pixels::class_colour(c))),
-         with_interval(overall, {"iou", names[c]}), grouped(row_sum(overall.at("matrix")[c]))});
+    std::vector<std::string> row{class_label(names[c], c)};
+    for (const measure::Figure* of : figures) {
+      row.push_back(c == 0 && !of->background ? "" : class_cell(overall, *of, names[c]));
+      if (of != figures.front()) continue;
+      row.push_back(
+          bar(value_in(overall, of->path(names[c])), pixels::css(pixels::class_colour(c))));
+    }
+    row.push_back(grouped(row_sum(overall.at("matrix")[c])));
+    table.rows.push_back(std::move(row));
   }
   return fmt::format(
       "<section><h2>Segmentation on split “{}”</h2><p>{} annotated pixels in {} tiles, at the "

@@ -26,6 +26,12 @@ std::uint64_t row_sum(const Json& row) {
   return sum;
 }
 
+const Json& value_in(const Json& group, const JsonPath& path) {
+  const Json* value = &group;
+  for (const std::string& key : path) value = &value->at(key);
+  return *value;
+}
+
 std::string figure(const Json& value, int digits) {
   return value.is_number() ? fmt::format("{:.{}f}", value.get<double>(), digits) : "–";
 }
@@ -62,6 +68,10 @@ std::string class_label(const std::string& name, std::size_t index) {
 std::string region_word(const Json& eval) {
   const Json* stated = find_at(eval, {"overall", "tumour", "stated"});
   return stated == nullptr || stated->get<bool>() ? "Tumour" : "Foreground";
+}
+
+measure::JudgedKind kind_of(const Json& eval) {
+  return eval.contains("phases") ? measure::JudgedKind::volumes : measure::JudgedKind::slides;
 }
 
 }  // namespace headrace::report

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "headrace/core/text.hpp"
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
@@ -56,34 +58,64 @@ Table table_of(const RunData& data, const std::vector<std::string>& columns) {
   return table;
 }
 
-std::string figures_table(const RunData& data, const std::vector<MainFigure>& figures) {
+/// The main figures, and after them others that have a column.
+std::vector<MainFigure> columns_of(const RunData& data) {
+  std::vector<MainFigure> out = main_figures(data);
+  for (const measure::Figure* row :
+       measure::figures_at(&measure::Figure::group_column, kind_of(data.eval))) {
+    const JsonPath path = row->path();
+    const bool main =
+        std::any_of(out.begin(), out.end(), [&](const MainFigure& of) { return of.path == path; });
+    if (main) continue;
+    out.push_back({measure::filled(row->group_column.text, "", region_word(data.eval)), path});
+  }
+  return out;
+}
+
+std::string figures_table(const RunData& data) {
+  const std::vector<MainFigure> figures = columns_of(data);
   std::vector<std::string> columns;
   const bool lesions = data.eval.at("overall").contains("lesion");
   if (lesions) columns.push_back("Lesions");
   for (const MainFigure& figure : figures) columns.push_back(figure.name);
-  if (data.gleason()) columns.push_back("Tumour AUC");
   Table table = table_of(data, columns);
   add_rows(data, figures.front().path, /*marked=*/true, table, [&](const Json& group, auto& row) {
     if (lesions)
       row.push_back(std::to_string(group.at("lesion").at("lesions").template get<std::uint64_t>()));
     for (const MainFigure& figure : figures) row.push_back(with_interval(group, figure.path));
-    if (data.gleason()) row.push_back(with_interval(group, {"tumour", "auc"}));
   });
   return table.html();
 }
 
-/// A figure that each class has. From class 0 on, or 1.
-std::string class_table(const RunData& data, const JsonPath& sorted_by, const char* figure,
-                        std::size_t first, int digits) {
+/// A figure that each class has.
+std::string class_table(const RunData& data, const JsonPath& sorted_by, const measure::Figure& of) {
   const auto names = names_of(data.eval.at("classes"));
+  const std::size_t first = of.background && !data.volumes() ? 0 : 1;
   std::vector<std::string> columns;
   for (std::size_t c = first; c < names.size(); ++c) columns.push_back(class_label(names[c], c));
   Table table = table_of(data, columns);
   add_rows(data, sorted_by, /*marked=*/false, table, [&](const Json& group, auto& row) {
     for (std::size_t c = first; c < names.size(); ++c)
-      row.push_back(with_interval(group, {figure, names[c]}, digits));
+      row.push_back(with_interval(group, of.path(names[c]), of.digits));
   });
   return table.html();
+}
+
+/// The first figure of classes open, the others folded.
+std::string class_tables(const RunData& data, const JsonPath& sorted_by) {
+  const auto rows = measure::figures_at(&measure::Figure::by_group, kind_of(data.eval));
+  std::string open, names, tables;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::string name(rows[r]->by_group.text);
+    const std::string table = class_table(data, sorted_by, *rows[r]);
+    if (r == 0) {
+      open = fmt::format("<h3>{} by class</h3>{}", name, table);
+      continue;
+    }
+    names += (r == 1 ? "" : r + 1 == rows.size() ? " and " : ", ") + name;
+    tables += table;
+  }
+  return tables.empty() ? open : open + folded(names + " by class", tables);
 }
 
 std::vector<std::string> row_of(const Json& eval, const std::vector<MainFigure>& figures) {
@@ -130,16 +162,10 @@ std::string group_section(const RunData& data) {
   std::string kinds;
   for (const GroupKind& kind : group_kinds(data.eval))
     kinds += (kinds.empty() ? "" : ", ") + lowered(kind.word);
-  std::string body =
-      fmt::format("<p>Sorted by {}, the lowest of each kind first.{}</p>{}<h3>Dice by class</h3>{}",
+  const std::string body =
+      fmt::format("<p>Sorted by {}, the lowest of each kind first.{}</p>{}{}",
                   escaped_markup(figures.front().name), interval_text(data.eval.at("overall")),
-                  figures_table(data, figures),
-                  class_table(data, sorted_by, "dice", data.volumes() ? 1 : 0, 3));
-  if (data.volumes()) {
-    body += folded("Surface Dice and HD95 (mm; DeepMind’s surface-distance) by class",
-                   class_table(data, sorted_by, "surface_dice", 1, 3) +
-                       class_table(data, sorted_by, "hd95", 1, 1));
-  }
+                  figures_table(data), class_tables(data, sorted_by));
   return section("By " + (kinds.empty() ? "group" : kinds), body + other_evaluations(data));
 }
 

@@ -76,24 +76,29 @@ std::string image_section(const RunData& data) {
   const auto names = names_of(data.eval.at("classes"));
   const bool gleason = data.gleason();
   const std::string word = region_word(data.eval);
-  Table table{{"Image", "Case", "Cohort", "Scanner", "Mean Dice", word + " Dice", "AUC", "Share"},
-              {},
-              {false, false, false, false, true, true, true, true}};
+  const auto figures =
+      measure::figures_at(&measure::Figure::image_column, measure::JudgedKind::slides);
+  Table table{{"Image", "Case", "Cohort", "Scanner"}, {}, {false, false, false, false}};
+  for (const measure::Figure* of : figures)
+    table.head.push_back(measure::filled(of->image_column.text, "", word));
+  table.head.emplace_back("Share");
+  table.numeric.resize(table.head.size(), true);
   if (gleason)
     table.head.insert(table.head.end(), {"True grade", "Predicted", "", "Predicted areas"});
   for (const Json* pointer : worst_images(data.eval)) {
     const Json& image = *pointer;
     table.rows.push_back({text_of(image.at("id")), text_of(image.at("case")),
-                          text_of(image.at("cohort")), text_of(image.at("scanner")),
-                          figure(image.at("mean_dice")), figure(image.at("tumour").at("dice")),
-                          figure(image.at("tumour").at("auc")), figure(image.at("tumour_share"))});
+                          text_of(image.at("cohort")), text_of(image.at("scanner"))});
+    auto& row = table.rows.back();
+    for (const measure::Figure* of : figures)
+      row.push_back(figure(value_in(image, of->image_path()), of->digits));
+    row.push_back(figure(image.at("tumour_share")));
     if (!gleason) continue;
     const Json &truth = image.at("true_grade"), &predicted = image.at("predicted_grade");
     const bool same = !truth.is_null() && truth.at("grade_group") == predicted.at("grade_group");
     const char* mark = truth.is_null() ? ""
                        : same          ? "<span class=\"good\">✓</span>"
                                        : "<span class=\"off\">✗</span>";
-    auto& row = table.rows.back();
     row.insert(row.end(), {grade_text(truth), grade_text(predicted), mark, area_bar(image, names)});
   }
   return section(gleason ? "Slides" : "Images",
@@ -107,17 +112,25 @@ std::string volume_image_section(const RunData& data) {
   const auto classes = names_of(data.eval.at("classes"));
   const bool lesions = !data.eval.at("lesion_classes").empty();
   const double operating = data.eval.value("lesion_probability", 0.0);
-  Table table{
-      {"Volume", "Case", "Cohort", "Phase", "Mean Dice"}, {}, {false, false, false, false, true}};
+  auto figures = measure::figures_at(&measure::Figure::image_column, measure::JudgedKind::volumes);
+  const auto by_class = std::stable_partition(
+      figures.begin(), figures.end(), [](const measure::Figure* of) { return !of->by_class(); });
+  Table table{{"Volume", "Case", "Cohort", "Phase"}, {}, {false, false, false, false}};
+  for (auto of = figures.begin(); of != by_class; ++of)
+    table.head.emplace_back((*of)->image_column.text);
   if (lesions) table.head.insert(table.head.end(), {"Lesions hit", "False positives"});
-  for (std::size_t c = 1; c < classes.size(); ++c)
-    table.head.insert(table.head.end(), {class_label(classes[c], c) + " Dice", "HD95, mm"});
+  for (std::size_t c = 1; c < classes.size(); ++c) {
+    for (auto of = by_class; of != figures.end(); ++of)
+      table.head.push_back(
+          measure::filled((*of)->image_column.text, class_label(classes[c], c), ""));
+  }
   table.numeric.resize(table.head.size(), true);
   for (const Json* pointer : worst_images(data.eval)) {
     const Json& image = *pointer;
     std::vector<std::string> row{text_of(image.at("id")), text_of(image.at("case")),
-                                 text_of(image.at("cohort")), text_of(image.at("phase")),
-                                 figure(image.at("mean_dice"))};
+                                 text_of(image.at("cohort")), text_of(image.at("phase"))};
+    for (auto of = figures.begin(); of != by_class; ++of)
+      row.push_back(figure(value_in(image, (*of)->image_path()), (*of)->digits));
     if (lesions) {
       std::size_t hits = 0, wrong = 0;
       for (const Json& call : image.at("calls")) {
@@ -128,11 +141,15 @@ std::string volume_image_section(const RunData& data) {
       row.push_back(std::to_string(wrong));
     }
     for (std::size_t c = 1; c < classes.size(); ++c) {
-      row.push_back(figure(image.at("dice").at(classes[c])));
       const Json& word = image.at("structure").at(classes[c]);
       const bool plain = word.is_null() || word == "found" || word == "absent";
-      row.push_back(plain ? figure(image.at("hd95").at(classes[c]), 1)
+      for (auto of = by_class; of != figures.end(); ++of) {
+        const Json& value = value_in(image, (*of)->image_path(classes[c]));
+        // The word says why there is no distance.
+        row.push_back(plain || value.is_number()
+                          ? figure(value, (*of)->digits)
                           : "<span class=\"off\">" + text_of(word) + "</span>");
+      }
     }
     table.rows.push_back(std::move(row));
   }

@@ -2,32 +2,36 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "headrace/report/eval_json.hpp"
 
 namespace headrace::report {
 
+namespace {
+
+int measure::MainPlaces::*place_of(const RunData& data) {
+  if (data.gleason()) return &measure::MainPlaces::grading;
+  if (data.eval.at("overall").contains("lesion")) return &measure::MainPlaces::lesions;
+  return data.volumes() ? &measure::MainPlaces::volumes : &measure::MainPlaces::slides;
+}
+
+MainFigure named(const measure::Figure& row, const Json& eval) {
+  return {measure::filled(row.title, "", region_word(eval)), row.path()};
+}
+
+}  // namespace
+
 std::vector<MainFigure> main_figures(const RunData& data) {
   const Json& overall = data.eval.at("overall");
-  std::vector<MainFigure> out;
-  if (data.gleason()) {
-    out = {{"Quadratic kappa of slides", {"gleason", "kappa"}},
-           {"Quadratic kappa of cases", {"gleason", "by_case", "kappa"}},
-           {"Mean Dice", {"mean_dice"}},
-           {"Tumour Dice", {"tumour", "dice"}}};
-  } else if (overall.contains("lesion")) {
-    out = {{"FROC", {"lesion", "froc"}},
-           {"Sensitivity at 1 false positive a scan", {"lesion", "sensitivity_at_1"}},
-           {"AUC of cases with a lesion", {"lesion", "case", "auc"}},
-           {"Mean Dice", {"mean_dice"}}};
-  } else if (data.volumes()) {
-    out = {{"Mean Dice", {"mean_dice"}}};
-  } else {
-    out = {{"Mean Dice", {"mean_dice"}},
-           {region_word(data.eval) + " Dice", {"tumour", "dice"}},
-           {region_word(data.eval) + " AUC, pixels", {"tumour", "auc"}}};
+  const auto place = place_of(data);
+  std::map<int, const measure::Figure*> rows;
+  for (const measure::Figure& row : measure::figure_table()) {
+    if (row.main.*place > 0) rows.emplace(row.main.*place, &row);
   }
+  std::vector<MainFigure> out;
+  for (const auto& [number, row] : rows) out.push_back(named(*row, data.eval));
   // Where every class above 0 is tumour and there is only one, both Dice are one figure.
   if (!data.volumes() && data.eval.at("classes").size() == 2)
     std::erase_if(out, [](const MainFigure& f) { return f.path == JsonPath{"tumour", "dice"}; });
@@ -45,8 +49,8 @@ MainFigure image_figure(const Json& eval) {
   const bool any = std::any_of(images.begin(), images.end(),
                                [](const Json& image) { return image.at("mean_dice").is_number(); });
   // Labels that are only class sets tell tumour from the rest, and no class from another.
-  if (!any && !eval.contains("phases")) return {region_word(eval) + " Dice", {"tumour", "dice"}};
-  return {"Mean Dice", {"mean_dice"}};
+  const bool by_tumour = !any && !eval.contains("phases");
+  return named(*measure::find_figure(by_tumour ? "tumour.dice" : "mean_dice"), eval);
 }
 
 Json value_at(const Json& json, const JsonPath& path) {

@@ -62,25 +62,16 @@ Series operating_point(const Json& lesion, double probability, double end) {
 std::string volume_class_section(const RunData& data) {
   const auto classes = names_of(data.eval.at("classes"));
   const Json& overall = data.eval.at("overall");
-  Table table{{"Class", "Dice", "Surface Dice", "HD95, mm", "penalised", "Found", "Missed",
-               "Invented", "Pooled Dice", "True voxels"},
-              {},
-              {false, true, true, true, true, true, true, true, true, true}};
+  const auto figures =
+      measure::figures_at(&measure::Figure::class_column, measure::JudgedKind::volumes);
+  Table table{{"Class"}, {}, {false}};
+  for (const measure::Figure* of : figures) table.head.emplace_back(of->class_column.text);
+  table.head.emplace_back("True voxels");
+  table.numeric.resize(table.head.size(), true);
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    std::vector<std::string> row{class_label(classes[c], c),
-                                 with_interval(overall, {"dice", classes[c]})};
-    if (c == 0) {
-      row.insert(row.end(), {"", "", "", "", "", ""});
-    } else {
-      row.push_back(with_interval(overall, {"surface_dice", classes[c]}));
-      row.push_back(with_interval(overall, {"hd95", classes[c]}, 1));
-      row.push_back(with_interval(overall, {"hd95_penalised", classes[c]}, 1));
-      for (const char* kind : {"found", "missed", "invented"}) {
-        row.push_back(
-            std::to_string(overall.at("structures").at(classes[c]).at(kind).get<std::uint64_t>()));
-      }
-    }
-    row.push_back(figure(overall.at("pooled_dice").at(classes[c])));
+    std::vector<std::string> row{class_label(classes[c], c)};
+    for (const measure::Figure* of : figures)
+      row.push_back(c == 0 && !of->background ? "" : class_cell(overall, *of, classes[c]));
     row.push_back(grouped(row_sum(overall.at("matrix")[c])));
     table.rows.push_back(std::move(row));
   }
@@ -135,21 +126,16 @@ Table size_table(const Json& overall) {
 
 Table detection_table(const RunData& data, const Json& overall) {
   const Json& eval = data.config.at("eval");
-  const auto row = [&](const std::string& name, const std::vector<std::string>& path) {
-    return std::vector<std::string>{name, with_interval(overall, path)};
-  };
-  const std::string from = fmt::format("{:g}", eval.value("lesion_probability", 0.5));
   Table table{{"", ""}, {}, {false, true}};
-  table.rows = {
-      row("Sensitivity for lesions, calls from " + from, {"lesion", "sensitivity"}),
-      row("Precision of these calls", {"lesion", "precision"}),
-      row("False positives a scan", {"lesion", "false_positives_per_scan"}),
-      row("Cases with a lesion: AUC of the highest call", {"lesion", "case", "auc"}),
-      row("Sensitivity for cases", {"lesion", "case", "sensitivity"}),
-      row("Specificity for cases", {"lesion", "case", "specificity"}),
-      row(fmt::format("Sensitivity for cases at specificity {:g}", eval.value("specificity", 0.9)),
-          {"lesion", "case", "sensitivity_at_specificity"}),
-      row("Voxels in the body: AUC of the lesion’s probability", {"lesion", "voxel", "auc"})};
+  for (const measure::Figure& of : measure::figure_table()) {
+    if (of.lesion_row.empty()) continue;
+    // "{probability}", "{specificity}": at what of the config the figure is read off.
+    const std::string name = fmt::format(
+        fmt::runtime(of.lesion_row),
+        fmt::arg("probability", fmt::format("{:g}", eval.value("lesion_probability", 0.5))),
+        fmt::arg("specificity", fmt::format("{:g}", eval.value("specificity", 0.9))));
+    table.rows.push_back({name, with_interval(overall, of.path(), of.digits)});
+  }
   return table;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headrace/measure/figure_names.hpp"
+#include "headrace/measure/figure_table.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -35,7 +36,8 @@ Json spreads_of_group(const std::vector<const Json*>& folds) {
   for (std::size_t f = 0; f < folds.size(); ++f) {
     if (folds[f] == nullptr) continue;
     for (const measure::NamedFigure& figure : measure::figures_of_group(*folds[f])) {
-      if (figure.count || figure.name == "detection.specificity") {  // asked for, not found
+      const measure::Figure* row = measure::find_figure(figure.name);
+      if (figure.count || (row != nullptr && row->asked)) {
         counts.insert(figure.path);
         continue;
       }

@@ -12,6 +12,7 @@
 #include "headrace/core/yaml.hpp"
 #include "headrace/measure/bootstrap.hpp"
 #include "headrace/measure/figure_names.hpp"
+#include "headrace/measure/figure_table.hpp"
 #include "headrace/runs/evaluation_check.hpp"
 #include "headrace/runs/trained_cases.hpp"
 #include "headrace/runs/weights_identity.hpp"
@@ -259,8 +260,8 @@ std::string PromotionComparison::text() const {
 
 double default_margin(const std::string& figure, bool count) {
   if (count) return 0;
-  if (figure.starts_with("hd95")) return 1;
-  return figure.ends_with("false_positives_per_scan") ? 0.25 : 0.02;
+  const measure::Figure* row = measure::find_figure(figure);
+  return row != nullptr ? row->margin : measure::Figure{}.margin;
 }
 
 PromotionComparison compare_with_promoted(const PromotionCandidate& candidate,

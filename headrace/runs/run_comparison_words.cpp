@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string_view>
-
 #include "headrace/measure/bootstrap.hpp"
+#include "headrace/measure/figure_table.hpp"
 #include "headrace/runs/run_comparison.hpp"
 
 namespace headrace::runs {
@@ -43,22 +41,8 @@ std::string changes(const Json& list, const std::string& title) {
 
 /// Whether a figure is one of those that are printed; all are in the JSON.
 bool is_main(const std::string& figure) {
-  static constexpr std::string_view kNames[] = {"mean_dice",
-                                                "tumour.dice",
-                                                "tumour.auc",
-                                                "tumour.objects.pq",
-                                                "calibration.ece",
-                                                "detection.slides.auc",
-                                                "detection.cases.auc",
-                                                "gleason.kappa",
-                                                "gleason.by_case.kappa",
-                                                "lesion.froc",
-                                                "lesion.sensitivity_at_1",
-                                                "lesion.case.auc"};
-  static constexpr std::string_view kHeads[] = {"dice.", "surface_dice.", "hd95_penalised."};
-  return std::find(std::begin(kNames), std::end(kNames), figure) != std::end(kNames) ||
-         std::any_of(std::begin(kHeads), std::end(kHeads),
-                     [&](std::string_view head) { return figure.starts_with(head); });
+  const measure::Figure* row = measure::find_figure(figure);
+  return row != nullptr && row->compared;
 }
 
 std::string figures(const std::string& name, const Json& group) {

@@ -8,6 +8,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/loader/decode_choice.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
+#include "headrace/measure/figure_table.hpp"
 #include "headrace/model/safetensors.hpp"
 #include "headrace/runs/weights_identity.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
@@ -241,10 +242,10 @@ bool Training::ends_early() const {
 
 void Training::record_validation(const Evaluation& result, Clock::time_point start) {
   const Json& overall = result.json.at("overall");
-  Json figures = {{"mean_dice", overall.at("mean_dice")}, {"dice", overall.at("dice")}};
-  if (config_.task == loader::Task::grading) figures["kappa"] = kappa_of(result.json);
-  for (const char* key : {"surface_dice", "hd95"}) {
-    if (overall.contains(key)) figures[key] = overall.at(key);
+  Json figures = Json::object();
+  for (const measure::Figure& row : measure::figure_table()) {
+    if (row.validation.empty()) continue;
+    if (const Json* value = find_at(overall, row.root())) figures[row.validation] = *value;
   }
   const Json lesion = lesion_of(result.json);
   if (!lesion.is_null()) figures["lesion"] = lesion;

@@ -20,6 +20,7 @@
 #include "headrace/loader/run_inputs.hpp"
 #include "headrace/loader/stall_json.hpp"
 #include "headrace/measure/figure_names.hpp"
+#include "headrace/measure/figure_table.hpp"
 #include "python/src/batch_meta.hpp"
 #include "python/src/batch_source.hpp"
 #include "python/src/unlocked.hpp"
@@ -133,6 +134,7 @@ void bind_inputs(nb::module_& module) {
                return config::figure_names(classes, config::RunConfig::parse(config, "config"));
              });
   module.def("smaller_is_better", &measure::smaller_is_better);
+  module.def("figure_table", [] { return dump_json(measure::figure_table_json()); });
   module.def("parse_yaml", [](const std::string& text, const std::string& name) {
     return dump_json(YamlValue::parse(text, name).as_json());
   });

@@ -1,6 +1,7 @@
 #include "headrace/measure/volume/evaluated_volumes.hpp"
 
 #include "headrace/measure/evaluated_counts.hpp"
+#include "headrace/measure/figure_table.hpp"
 
 namespace headrace::measure {
 namespace {
@@ -31,9 +32,11 @@ JudgedVolume volume_of(const Json& image, const GroupRules& rules) {
   VolumeFigures& figures = out.figures;
   figures.confusion = confusion_of(image, rules.classes.size(), rules.untold);
   figures.set_voxels = image.at("set_voxels");
-  put_values(image.at("surface_dice"), rules.classes, figures.surface_dice);
-  put_values(image.at("hd95"), rules.classes, figures.hd95_mm);
-  put_values(image.at("hd95_penalised"), rules.classes, figures.hd95_penalised_mm);
+  for (const Figure* row : figures_of_volumes()) {
+    const std::string key = row->root().front();
+    if (!row->later || image.contains(key))
+      put_values(image.at(key), rules.classes, figures.*row->values);
+  }
   if (!rules.lesions) return out;
   for (const Json& lesion : image.at("lesions")) figures.lesions.push_back(finding_of(lesion));
   for (const Json& call : image.at("calls")) figures.calls.push_back(finding_of(call));

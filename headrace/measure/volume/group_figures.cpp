@@ -7,6 +7,7 @@
 #include <map>
 #include <numbers>
 
+#include "headrace/measure/figure_table.hpp"
 #include "headrace/measure/ratio.hpp"
 
 namespace headrace::measure {
@@ -137,13 +138,13 @@ class Figures {
 
   void of_volumes() {
     const std::size_t classes = rules_.classes.size();
-    std::vector<Mean> dice(classes), surface(classes), hd95(classes), penalised(classes);
+    const std::vector<const Figure*> rows = figures_of_volumes();
+    std::vector<Mean> dice(classes);
+    std::vector<std::vector<Mean>> means(rows.size(), std::vector<Mean>(classes));
     each_volume(cases_, [&](const VolumeFigures& volume) {
       for (std::size_t c = 0; c < classes; ++c) {
         dice[c].add(volume.confusion.dice(c));
-        surface[c].add(volume.surface_dice[c]);
-        hd95[c].add(volume.hd95_mm[c]);
-        penalised[c].add(volume.hd95_penalised_mm[c]);
+        for (std::size_t r = 0; r < rows.size(); ++r) means[r][c].add((volume.*rows[r]->values)[c]);
       }
     });
     Mean mean_dice;
@@ -153,9 +154,7 @@ class Figures {
       const std::string& name = rules_.classes[c];
       add({"dice", name}, dice[c].value());
       if (c == 0) continue;
-      add({"surface_dice", name}, surface[c].value());
-      add({"hd95", name}, hd95[c].value());
-      add({"hd95_penalised", name}, penalised[c].value());
+      for (std::size_t r = 0; r < rows.size(); ++r) add(rows[r]->path(name), means[r][c].value());
     }
   }
 

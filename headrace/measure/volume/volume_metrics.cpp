@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/measure/bootstrap.hpp"
+#include "headrace/measure/figure_table.hpp"
 
 namespace headrace::measure {
 namespace {
@@ -121,9 +122,8 @@ Json VolumeMetrics::image_json(std::uint32_t image) const {
   out["phase"] = or_null(facts.phase);
   out["scanner"] = or_null(facts.scanner);
   for (std::size_t c = 1; c < classes.size(); ++c) {
-    out["surface_dice"][classes[c]] = or_null(figures.surface_dice[c]);
-    out["hd95"][classes[c]] = or_null(figures.hd95_mm[c]);
-    out["hd95_penalised"][classes[c]] = or_null(figures.hd95_penalised_mm[c]);
+    for (const Figure* row : figures_of_volumes())
+      put_at(out, row->image_path(classes[c]), or_null((figures.*row->values)[c]));
     out["structure"][classes[c]] = or_null(figures.structure(c));
   }
   out["calibration"] = {{"ece", or_null(figures.calibration.expected_error())},

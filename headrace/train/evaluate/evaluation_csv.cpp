@@ -1,12 +1,13 @@
 #include "headrace/train/evaluate/evaluation_csv.hpp"
 
-#include "headrace/core/csv_line.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "headrace/core/csv_line.hpp"
+#include "headrace/measure/figure_table.hpp"
 
 namespace headrace::train {
 namespace {
@@ -34,24 +35,32 @@ class Columns {
   std::vector<std::pair<std::string, JsonPath>> columns_;
 };
 
+/// The columns of the table of figures.
+void add_figures(const Json& evaluation, measure::JudgedKind kind, const std::string& region,
+                 Columns& columns) {
+  const auto classes = evaluation.at("classes").get<std::vector<std::string>>();
+  const bool lesions = !evaluation.value("lesion_classes", Json::array()).empty();
+  for (const measure::Figure& row : measure::figure_table()) {
+    if (row.csv.empty() || !row.in(kind)) continue;
+    if (row.root().front() == "lesion" && !lesions) continue;
+    if (!row.by_class()) {
+      columns.add(measure::filled(row.csv, "", region), row.image_path());
+      continue;
+    }
+    for (std::size_t c = row.background ? 0 : 1; c < classes.size(); ++c)
+      columns.add(measure::filled(row.csv, classes[c], region), row.image_path(classes[c]));
+  }
+}
+
 /// Columns of slides or of cases, `first` being those that say which.
 Columns slide_columns(const Json& evaluation, const std::vector<std::string>& first) {
   Columns columns;
   for (const std::string& key : first) columns.add(key, {key});
-  for (const char* key : {"pixels", "set_pixels", "mean_dice"}) columns.add(key, {key});
-  const auto classes = evaluation.at("classes").get<std::vector<std::string>>();
-  for (const std::string& name : classes) columns.add("dice_" + name, {"dice", name});
+  for (const char* key : {"pixels", "set_pixels"}) columns.add(key, {key});
   const Json* stated = find_at(evaluation, {"overall", "tumour", "stated"});
   const bool tumour = stated == nullptr || stated->get<bool>();
   const char* const region = tumour ? "tumour" : "foreground";
-  for (const char* key : {"dice", "auc"})
-    columns.add(fmt::format("{}_{}", region, key), {"tumour", key});
-  for (const char* key : {"f1", "pq"}) {
-    columns.add(fmt::format("{}_{}", region, key), {"tumour", "objects", key});
-    for (std::size_t c = 1; c < classes.size(); ++c)
-      columns.add(fmt::format("{}_{}", key, classes[c]), {"objects", classes[c], key});
-  }
-  for (const char* key : {"ece", "brier"}) columns.add(key, {"calibration", key});
+  add_figures(evaluation, measure::JudgedKind::slides, region, columns);
   columns.add(tumour ? "cancer" : "any_foreground", {"cancer"});
   columns.add(fmt::format("{}_share", region), {"tumour_share"});
   if (find_at(evaluation, {"overall", "gleason"}) == nullptr) return columns;
@@ -64,17 +73,10 @@ Columns slide_columns(const Json& evaluation, const std::vector<std::string>& fi
 
 Columns volume_columns(const Json& evaluation) {
   Columns columns;
-  for (const char* key : {"id", "case", "cohort", "scanner", "phase", "voxels", "mean_dice"})
+  for (const char* key : {"id", "case", "cohort", "scanner", "phase", "voxels"})
     columns.add(key, {key});
-  const auto classes = evaluation.at("classes").get<std::vector<std::string>>();
-  for (const std::string& name : classes) columns.add("dice_" + name, {"dice", name});
-  for (const char* key : {"surface_dice", "hd95", "structure"}) {
-    for (std::size_t c = 1; c < classes.size(); ++c)
-      columns.add(fmt::format("{}_{}", key, classes[c]), {key, classes[c]});
-  }
-  for (const char* key : {"ece", "brier"}) columns.add(key, {"calibration", key});
+  add_figures(evaluation, measure::JudgedKind::volumes, "", columns);
   if (evaluation.at("lesion_classes").empty()) return columns;
-  columns.add("auc", {"lesion_voxel", "auc"});
   for (const char* key : {"lesions", "lesions_hit", "calls", "false_positives"})
     columns.add(key, {"counts", key});
   return columns;

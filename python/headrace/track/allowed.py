@@ -7,6 +7,7 @@ groups are numbered in the order of their names.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,9 +17,17 @@ from .. import _core, _transform_keys
 
 LINE = ("epoch", "loss", "cross_entropy", "soft_dice", "learning_rate", "gradient_norm")
 TIMES = ("patches_per_s", "stall_fraction")
+TABLE = json.loads(_core.figure_table())  # what is said of every figure: which are sent, too
+
+
+def _places(where: str) -> list[Mapping[str, Any]]:
+    return sorted((row for row in TABLE if row["tracked"][where]), key=lambda row: row["tracked"][where])
+
+
 # Of validations and groups of an evaluation; numbers below them are sent, lists (matrices, curves, intervals) by the tables that name them.
-FIGURES = ("mean_dice", "dice", "iou", "pooled_dice", "accuracy", "surface_dice", "hd95", "kappa", "tumour", "detection", "gleason", "lesion",
-           "calibration", "objects", "images", "cases", "of_images")
+FIGURES = (*(row["validation"] or row["key"].split(".")[0] for row in _places("number")), "images", "cases", "of_images")
+# Columns of the tables of groups: paths, without the class. What validations call a figure stands before its path.
+COLUMNS = tuple(dict.fromkeys(name for row in _places("column") for name in (row["validation"], row["key"].removesuffix(".{class}")) if name))
 GROUPS = {"cohorts": "cohort", "scanners": "scanner", "phases": "phase"}
 # Of the config only keys that Headrace knows are sent, so nothing of a mapping that is free (arguments of one's own functions, weights of cohorts);
 # and of these only numbers and switches, but for the keys whose text is one of a fixed list of words or a name of a split, and lists of classes.

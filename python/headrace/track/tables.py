@@ -9,9 +9,6 @@ from typing import Any
 
 from . import allowed
 
-COLUMNS = ("mean_dice", "dice", "iou", "kappa", "gleason.kappa", "surface_dice", "hd95", "tumour.auc", "detection.slides.auc", "detection.cases.auc",
-           "lesion.froc", "lesion.sensitivity_at_1", "calibration.ece")
-
 
 @dataclass
 class Table:
@@ -49,13 +46,13 @@ def _figures(singular: str, rows: Mapping[str, Any]) -> Table:
 
 def main_figures(group: Mapping[str, Any], prefix: str) -> dict[str, float]:
     """The figures of a table's row, without their intervals, by names as of allowed.figures."""
-    return dict(pair for path in COLUMNS for pair in allowed.numbers(_at(group, path), f"{prefix}/{path.replace('.', '/')}"))
+    return dict(pair for path in allowed.COLUMNS for pair in allowed.numbers(_at(group, path), f"{prefix}/{path.replace('.', '/')}"))
 
 
 def _cells(group: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Figures with the ends of their 95 % intervals."""
     intervals = group.get("interval_95") or {}
-    for path in COLUMNS:
+    for path in allowed.COLUMNS:
         value, interval = _at(group, path), _at(intervals, path)
         for name, one in ({path: value} if not isinstance(value, Mapping) else {f"{path}.{key}": inner for key, inner in value.items()}).items():
             if isinstance(one, bool) or not isinstance(one, (int, float)):
