@@ -1,12 +1,12 @@
 #pragma once
-#include "cli/choice_option.hpp"
+#include "cli/command_line.hpp"
 #include "headrace/ingest/inputs/doubt.hpp"
 
 namespace headrace::cli {
 
 /// Adds --accept: what is doubtful, and meant.
-inline CLI::Option* add_accept_option(CLI::App& app, ingest::Accepted& accept) {
-  return add_choices(app, "--accept", accept,
+inline CommandOption add_accept_option(Command app, ingest::Accepted& accept) {
+  return app.choices("--accept", accept,
                      "what is refused as more likely an error than meant, and is meant here, "
                      "separated by commas");
 }

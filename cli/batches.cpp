@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
 #include "cli/npy_file.hpp"
 #include "cli/open_run.hpp"
@@ -126,33 +125,32 @@ void run(const Arguments& a) {
 
 }  // namespace
 
-void add_batches(CLI::App& app) {
-  CLI::App* batches = app.add_subcommand(
-      "batches", "Makes batches as training sees them and prints their SHA-256.");
-  batches->footer(kFooter);
+void add_batches(Command app) {
+  Command batches =
+      app.subcommand("batches", "Makes batches as training sees them and prints their SHA-256.");
+  batches.footer(kFooter);
   auto a = std::make_shared<Arguments>();
-  batches->add_option("--config", a->config, "run config (YAML)")->required();
-  batches->add_option("--count", a->count, "number of batches; of a split: at most what it has")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000'000));
+  batches.option("--config", a->config, "run config (YAML)").required();
+  batches.option("--count", a->count, "number of batches; of a split: at most what it has")
+      .shows_default()
+      .range(1, 1'000'000'000);
   batches
-      ->add_option("--start", a->start,
-                   "first batch, counted from the start of --epoch; may lie in a later epoch")
-      ->capture_default_str();
-  batches->add_option("--epoch", a->epoch, "epoch to start in")->capture_default_str();
-  batches
-      ->add_option("--threads", a->threads, "loader threads; 0: every core [default: the config's]")
-      ->check(CLI::Range(0, 1024));
-  add_choice(*batches, "--device", a->device, "where batches are made [default: the config's]");
-  batches->add_option(
+      .option("--start", a->start,
+              "first batch, counted from the start of --epoch; may lie in a later epoch")
+      .shows_default();
+  batches.option("--epoch", a->epoch, "epoch to start in").shows_default();
+  batches.option("--threads", a->threads, "loader threads; 0: every core [default: the config's]")
+      .range(0, 1024);
+  batches.choice("--device", a->device, "where batches are made [default: the config's]");
+  batches.option(
       "--split", a->split,
       "tile this split in fixed order, without random transforms [default: training samples]");
-  batches->add_option("--out", a->out, "folder for the tensors as .npy");
-  batches->add_option("--run", a->run,
-                      "a run folder whose preprocessing is taken [default: fitted on the config's "
-                      "training split]");
-  batches->add_flag("--json", a->json, "print one JSON object");
-  batches->callback([a] { run(*a); });
+  batches.option("--out", a->out, "folder for the tensors as .npy");
+  batches.option("--run", a->run,
+                 "a run folder whose preprocessing is taken [default: fitted on the config's "
+                 "training split]");
+  batches.flag("--json", a->json, "print one JSON object");
+  batches.callback([a] { run(*a); });
 }
 
 }  // namespace headrace::cli

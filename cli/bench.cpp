@@ -6,7 +6,6 @@
 #include "cli/bench_meter.hpp"
 #include "cli/bench_process.hpp"
 #include "cli/bench_work.hpp"
-#include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
 #include "cli/open_run.hpp"
 #include "headrace/core/error.hpp"
@@ -100,33 +99,29 @@ void run(const BenchArguments& a) {
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
-  CLI::App* bench = app.add_subcommand(
+void add_bench(Command app) {
+  Command bench = app.subcommand(
       "bench", "Measures reading, transforming or loading of patches, or processing of images.");
-  bench->footer(kFooter);
+  bench.footer(kFooter);
   auto a = std::make_shared<BenchArguments>();
-  add_choice(*bench, "WHAT", a->what, "what is measured")->required();
-  bench->add_option("--config", a->config, "run config (YAML): store, patch, sampling, transforms");
-  bench->add_option("--count", a->count, "items to measure")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100'000'000));
+  bench.choice("WHAT", a->what, "what is measured").required();
+  bench.option("--config", a->config, "run config (YAML): store, patch, sampling, transforms");
+  bench.option("--count", a->count, "items to measure").shows_default().range(1, 100'000'000);
+  bench.option("--threads", a->threads, "0: every core [default: the config's, else every core]")
+      .range(0, 1024);
+  bench.option("--store", a->store, "read: a store, instead of --config");
+  bench.option("--image", a->image, "read: name of an image of --store");
+  bench.option("--level", a->level, "read: pyramid level of --image").shows_default();
   bench
-      ->add_option("--threads", a->threads,
-                   "0: every core [default: the config's, else every core]")
-      ->check(CLI::Range(0, 1024));
-  bench->add_option("--store", a->store, "read: a store, instead of --config");
-  bench->add_option("--image", a->image, "read: name of an image of --store");
-  bench->add_option("--level", a->level, "read: pyramid level of --image")->capture_default_str();
-  bench
-      ->add_option("--size", a->size,
-                   "read: edge in pixels of the patches of --image; 0: 512, of volumes 96")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 65536));
-  bench->add_option("--seed", a->seed, "read: where splitmix64 starts")->capture_default_str();
-  bench->add_option("--input", a->input, "process: a slide or image file, or a Zarr image");
-  bench->add_option("--out", a->out, "process: a new folder for results, removed afterwards");
-  bench->add_flag("--json", a->json, "print one JSON object");
-  bench->callback([a] { run(*a); });
+      .option("--size", a->size,
+              "read: edge in pixels of the patches of --image; 0: 512, of volumes 96")
+      .shows_default()
+      .range(0, 65536);
+  bench.option("--seed", a->seed, "read: where splitmix64 starts").shows_default();
+  bench.option("--input", a->input, "process: a slide or image file, or a Zarr image");
+  bench.option("--out", a->out, "process: a new folder for results, removed afterwards");
+  bench.flag("--json", a->json, "print one JSON object");
+  bench.callback([a] { run(*a); });
 }
 
 }  // namespace headrace::cli

@@ -1,33 +1,33 @@
 #pragma once
-#include <CLI/CLI.hpp>
+#include "cli/command_line.hpp"
 
 namespace headrace::cli {
 
 // One function for each command, in the file of its name: adds its options to `app` and sets the
 // function to run. A command that ends normally with an exit code other than 0 throws ExitCode.
-void add_ingest(CLI::App& app);
-void add_info(CLI::App& app);
-void add_verify(CLI::App& app);
-void add_diff(CLI::App& app);
-void add_prune(CLI::App& app);
-void add_read(CLI::App& app);
-void add_batches(CLI::App& app);
-void add_sample(CLI::App& app);
-void add_phantom(CLI::App& app);
-void add_train(CLI::App& app);
-void add_eval(CLI::App& app);
-void add_replay(CLI::App& app);
-void add_sweep(CLI::App& app);
-void add_track(CLI::App& app);
-void add_promote(CLI::App& app);
-void add_predict(CLI::App& app);
-void add_suggest(CLI::App& app);
-void add_view(CLI::App& app);
-void add_export(CLI::App& app);
-void add_send(CLI::App& app);
-void add_report(CLI::App& app);
-void add_process(CLI::App& app);
-void add_bench(CLI::App& app);
+void add_ingest(Command app);
+void add_info(Command app);
+void add_verify(Command app);
+void add_diff(Command app);
+void add_prune(Command app);
+void add_read(Command app);
+void add_batches(Command app);
+void add_sample(Command app);
+void add_phantom(Command app);
+void add_train(Command app);
+void add_eval(Command app);
+void add_replay(Command app);
+void add_sweep(Command app);
+void add_track(Command app);
+void add_promote(Command app);
+void add_predict(Command app);
+void add_suggest(Command app);
+void add_view(Command app);
+void add_export(Command app);
+void add_send(Command app);
+void add_report(Command app);
+void add_process(Command app);
+void add_bench(Command app);
 
 /// Results that are not errors: 3 gate missed, 4 verification failed.
 struct ExitCode {

@@ -63,17 +63,17 @@ void run(const Arguments& a) { a.third.empty() ? diff_runs(a) : diff_versions(a)
 
 }  // namespace
 
-void add_diff(CLI::App& app) {
-  CLI::App* diff =
-      app.add_subcommand("diff", "Says what differs between two versions of a store, or two runs.");
-  diff->footer(kFooter);
+void add_diff(Command app) {
+  Command diff =
+      app.subcommand("diff", "Says what differs between two versions of a store, or two runs.");
+  diff.footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
-  diff->add_option("STORE", arguments->first, "the store's folder; or a run folder")->required();
-  diff->add_option("BEFORE", arguments->second, "a version; or another run folder")->required();
-  diff->add_option("AFTER", arguments->third, "another version; not of runs");
-  diff->add_option("--jobs", arguments->jobs, "threads; 0: every core")->capture_default_str();
-  diff->add_flag("--json", arguments->json, "print one JSON object");
-  diff->callback([arguments] { run(*arguments); });
+  diff.option("STORE", arguments->first, "the store's folder; or a run folder").required();
+  diff.option("BEFORE", arguments->second, "a version; or another run folder").required();
+  diff.option("AFTER", arguments->third, "another version; not of runs");
+  diff.option("--jobs", arguments->jobs, "threads; 0: every core").shows_default();
+  diff.flag("--json", arguments->json, "print one JSON object");
+  diff.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

@@ -167,21 +167,21 @@ void run([[maybe_unused]] const Arguments& arguments) {
 
 }  // namespace
 
-void add_eval(CLI::App& app) {
-  CLI::App* eval = app.add_subcommand("eval", "Evaluates a trained run on a split of a store.");
-  eval->footer(kFooter);
+void add_eval(Command app) {
+  Command eval = app.subcommand("eval", "Evaluates a trained run on a split of a store.");
+  eval.footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
-  eval->add_option("--run", arguments->run, "run folder of headrace train")->required();
-  eval->add_option("--split", arguments->split, "split to evaluate (default: data.val of the run)");
-  eval->add_option("--store", arguments->store, "another store; its classes are matched by name");
-  eval->add_option("--weights", arguments->weights, "final, or best by validation Dice")
-      ->check(CLI::IsMember({"final", "best"}))
-      ->capture_default_str();
-  eval->add_option("--gate", arguments->gate, "file of gates, in place of the run's own (YAML)");
-  eval->add_option("--out", arguments->out,
-                   "folder to write into, in place of the run folder, which stays as it is");
-  eval->add_flag("--json", arguments->json, "print one JSON object");
-  eval->callback([arguments] { run(*arguments); });
+  eval.option("--run", arguments->run, "run folder of headrace train").required();
+  eval.option("--split", arguments->split, "split to evaluate (default: data.val of the run)");
+  eval.option("--store", arguments->store, "another store; its classes are matched by name");
+  eval.option("--weights", arguments->weights, "final, or best by validation Dice")
+      .one_of({"final", "best"})
+      .shows_default();
+  eval.option("--gate", arguments->gate, "file of gates, in place of the run's own (YAML)");
+  eval.option("--out", arguments->out,
+              "folder to write into, in place of the run folder, which stays as it is");
+  eval.flag("--json", arguments->json, "print one JSON object");
+  eval.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

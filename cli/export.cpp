@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
@@ -73,7 +72,7 @@ bool asked_for(const Arguments& arguments, const std::vector<ExportFormat>& form
 }
 
 /// An option that no asked format knows is a mistake that would otherwise go unseen.
-void check_options(const CLI::App& sub, const Arguments& arguments, bool stores) {
+void check_options(const Command& sub, const Arguments& arguments, bool stores) {
   const std::vector<ExportFormat> dicom{ExportFormat::dicom_seg, ExportFormat::dicom_seg_fractional,
                                         ExportFormat::dicom_seg_labelmap,
                                         ExportFormat::dicom_rtstruct, ExportFormat::dicom_sr};
@@ -85,7 +84,7 @@ void check_options(const CLI::App& sub, const Arguments& arguments, bool stores)
       {"--codec", {ExportFormat::ome_zarr}},
       {"--source", with_source}};
   for (const auto& [option, formats] : formats_of) {
-    if (sub.count(option) == 0 || asked_for(arguments, formats)) continue;
+    if (!sub.given(option) || asked_for(arguments, formats)) continue;
     std::vector<std::string_view> names;
     for (const ExportFormat format : formats) names.push_back(name_of(format));
     fail(ErrorCode::usage, "{}: belongs to {}; leave it out, or add such a format to --as", option,
@@ -94,7 +93,7 @@ void check_options(const CLI::App& sub, const Arguments& arguments, bool stores)
   const std::vector<const char*> wrong = stores ? std::vector<const char*>{"--source"}
                                                 : std::vector<const char*>{"--images", "--version"};
   for (const char* option : wrong) {
-    if (sub.count(option) == 0) continue;
+    if (!sub.given(option)) continue;
     fail(ErrorCode::usage, "{}: belongs to {}; leave it out", option,
          stores ? "predictions, and these are stores" : "stores, and these are predictions");
   }
@@ -167,7 +166,7 @@ void export_results(const Arguments& arguments, Listing& listing) {
     listing.add("", handover::export_cases(input, options));
 }
 
-void run(const CLI::App& sub, Arguments arguments) {
+void run(const Command& sub, Arguments arguments) {
   take_leading_formats(arguments);
   const auto stores = static_cast<std::size_t>(
       std::count_if(arguments.inputs.begin(), arguments.inputs.end(), cohort::is_store));
@@ -184,47 +183,45 @@ void run(const CLI::App& sub, Arguments arguments) {
   listing.finish();
 }
 
-void add_options(CLI::App& sub, Arguments& arguments) {
+void add_options(Command sub, Arguments& arguments) {
   handover::ExportOptions& options = arguments.options;
-  sub.add_option("INPUT", arguments.inputs,
-                 "folders of predictions, or of one; or stores, for ome-zarr")
-      ->required();
-  add_choices(sub, "--as", options.formats, "formats, separated by commas")
-      ->allow_extra_args(false);
-  sub.add_option("--out", options.out,
-                 "folder for the files [default: that of each result; a store needs one]");
-  sub.add_option("--tolerance", options.tolerance_um,
-                 "geojson: how far simplifying may move an outline, in micrometres")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub.add_option("--min-area-mm2", options.min_area_mm2,
-                 "geojson: smaller regions become Ignore* [default: every region is its class's]")
-      ->check(CLI::NonNegativeNumber);
-  sub.add_option("--source", options.source,
-                 "DICOM, ome-zarr: the file, series or store that was predicted [default: as the "
-                 "prediction states]");
-  add_choice(sub, "--codec", options.codec,
+  sub.option("INPUT", arguments.inputs,
+             "folders of predictions, or of one; or stores, for ome-zarr")
+      .required();
+  sub.choices("--as", options.formats, "formats, separated by commas").one_word();
+  sub.option("--out", options.out,
+             "folder for the files [default: that of each result; a store needs one]");
+  sub.option("--tolerance", options.tolerance_um,
+             "geojson: how far simplifying may move an outline, in micrometres")
+      .not_negative()
+      .shows_default();
+  sub.option("--min-area-mm2", options.min_area_mm2,
+             "geojson: smaller regions become Ignore* [default: every region is its class's]")
+      .not_negative();
+  sub.option("--source", options.source,
+             "DICOM, ome-zarr: the file, series or store that was predicted [default: as the "
+             "prediction states]");
+  sub.choice("--codec", options.codec,
              "ome-zarr: how chunks are coded; jpeg loses, and needs imagecodecs to be read");
-  sub.add_option("--images", arguments.store.images, "of a store: only these, with commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  sub.add_option("--version", arguments.store.version,
-                 "of a store: a dataset hash, or its beginning [default: the current version]");
-  sub.add_option("--threads", options.jobs, "threads [default: every core]")
-      ->check(CLI::NonNegativeNumber);
-  sub.add_flag("--json", arguments.json, "print one JSON object");
+  sub.option("--images", arguments.store.images, "of a store: only these, with commas")
+      .separated_by_commas()
+      .one_word();
+  sub.option("--version", arguments.store.version,
+             "of a store: a dataset hash, or its beginning [default: the current version]");
+  sub.option("--threads", options.jobs, "threads [default: every core]").not_negative();
+  sub.flag("--json", arguments.json, "print one JSON object");
 }
 
 }  // namespace
 
-void add_export(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand(
+void add_export(Command app) {
+  Command sub = app.subcommand(
       "export",
       "Writes predictions, and images of stores, for QuPath, PACS, 3D Slicer and others.");
-  sub->footer(kFooter);
+  sub.footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
-  add_options(*sub, *arguments);
-  sub->callback([sub, arguments] { run(*sub, *arguments); });
+  add_options(sub, *arguments);
+  sub.callback([sub, arguments] { run(sub, *arguments); });
 }
 
 }  // namespace headrace::cli

@@ -284,21 +284,21 @@ void run(const std::string& path, const std::string& version, bool json) {
 
 }  // namespace
 
-void add_info(CLI::App& app) {
-  CLI::App* info = app.add_subcommand("info", "Says what a store holds.");
-  info->footer(kFooter);
+void add_info(Command app) {
+  Command info = app.subcommand("info", "Says what a store holds.");
+  info.footer(kFooter);
   struct Arguments {
     std::string path;
     std::string version;
     bool versions = false, json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  info->add_option("STORE", arguments->path, "the store's folder")->required();
-  info->add_option("--version", arguments->version,
-                   "a version of it: a dataset hash, or its first digits (the current one)");
-  info->add_flag("--versions", arguments->versions, "list the versions, oldest first");
-  info->add_flag("--json", arguments->json, "print one JSON object");
-  info->callback([arguments] {
+  info.option("STORE", arguments->path, "the store's folder").required();
+  info.option("--version", arguments->version,
+              "a version of it: a dataset hash, or its first digits (the current one)");
+  info.flag("--versions", arguments->versions, "list the versions, oldest first");
+  info.flag("--json", arguments->json, "print one JSON object");
+  info.callback([arguments] {
     if (arguments->versions) {
       run_versions(arguments->path, arguments->json);
     } else {

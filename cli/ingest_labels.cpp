@@ -53,56 +53,54 @@ void print(const ingest::LabelIngestResult& result, bool json) {
 
 }  // namespace
 
-void add_ingest_labels(CLI::App& ingest) {
-  CLI::App* app = ingest.add_subcommand(
+void add_ingest_labels(Command ingest) {
+  Command app = ingest.subcommand(
       "labels", "Other annotations, classes, splits or columns of a store, as a new version.");
-  app->footer(kFooter);
+  app.footer(kFooter);
   struct Arguments {
     ingest::LabelIngestOptions options;
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
   auto& options = arguments->options;
-  app->add_option("STORE", options.store, "the store's folder")->required();
-  app->add_option(
+  app.option("STORE", options.store, "the store's folder").required();
+  app.option(
       "--table", options.table,
       "CSV with the column image (or file), and any of case, cohort, scanner, split, "
       "primary, secondary, grade_group, gleason, isup_grade, negative (1: it holds no class above "
       "0; without an annotation all of it is background), annotation, coding; of "
       "volumes case, cohort, scanner, split, phase, negative, labels");
-  app->add_option(
+  app.option(
       "--annotations,--labels", options.annotations,
       "folder of label files named as the images, or with _mask after it: masks, GeoJSON, XML of "
       "ASAP; "
       "of volumes NIfTI, NRRD, MetaImage, DICOM SEG, RTSTRUCT");
-  app->add_option("--set", options.set,
-                  "the label set that they are of: a reader, a round, consensus")
-      ->capture_default_str();
-  app->add_option("--columns", options.columns,
-                  "further columns of the table, separated by commas, that are kept with the "
-                  "images: numbers, or texts that identify nobody")
-      ->delimiter(',');
-  app->add_option(
+  app.option("--set", options.set, "the label set that they are of: a reader, a round, consensus")
+      .shows_default();
+  app.option("--columns", options.columns,
+             "further columns of the table, separated by commas, that are kept with the "
+             "images: numbers, or texts that identify nobody")
+      .separated_by_commas();
+  app.option(
          "--classes", options.classes,
          "class names by label value: those of the store, and new ones after them; of volumes also "
          "NAME=5 or NAME=1+2+3 for the values of masks, in any order, and ignore=7")
-      ->delimiter(',');
-  add_choice(*app, "--structure-set", options.structure_set,
+      .separated_by_commas();
+  app.choice("--structure-set", options.structure_set,
              "several structure sets, segmentations or masks of one volume with the same class; "
              "newest: by their dates");
-  add_choices(*app, "--objects", options.objects,
+  app.choices("--objects", options.objects,
               "which objects of QuPath's GeoJSON are painted, separated by commas");
-  add_choice(*app, "--coding", options.coding, "what values of mask images mean");
-  app->add_option("--withdraw", options.withdraw,
-                  "images, separated by commas, whose labels of the set go; all: of every image")
-      ->delimiter(',');
-  app->add_option("--message", options.message, "what the log of versions says of it");
-  app->add_option("--key-file", options.key,
-                  "file of the site's key, for DICOM labels (STORE.key)");
-  add_accept_option(*app, options.accept);
-  app->add_option("--jobs", options.jobs, "threads; 0: every core")->capture_default_str();
-  app->add_flag("--json", arguments->json, "print one JSON object");
-  app->callback([arguments] { print(ingest::ingest_labels(arguments->options), arguments->json); });
+  app.choice("--coding", options.coding, "what values of mask images mean");
+  app.option("--withdraw", options.withdraw,
+             "images, separated by commas, whose labels of the set go; all: of every image")
+      .separated_by_commas();
+  app.option("--message", options.message, "what the log of versions says of it");
+  app.option("--key-file", options.key, "file of the site's key, for DICOM labels (STORE.key)");
+  add_accept_option(app, options.accept);
+  app.option("--jobs", options.jobs, "threads; 0: every core").shows_default();
+  app.flag("--json", arguments->json, "print one JSON object");
+  app.callback([arguments] { print(ingest::ingest_labels(arguments->options), arguments->json); });
 }
 
 }  // namespace headrace::cli

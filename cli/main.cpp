@@ -33,17 +33,15 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 3 gate missed, 4 damaged data.\n"
     "Results go to standard output, progress and logs to standard error.";
 
-void build(CLI::App& app, std::string& isa, bool& quiet) {
-  app.require_subcommand(1);
+void build(Command app, std::string& isa, bool& quiet) {
+  app.require_subcommand();
   app.footer(kFooter);
-  app.set_version_flag("--version", code_version());
   std::vector<std::string_view> levels;
   for (const device::CpuIsa level : device::compiled_isas()) levels.push_back(name_of(level));
-  app.add_option("--isa", isa,
-                 fmt::format("run kernels at this level of the CPU ({}); the results are the same",
-                             fmt::join(levels, ", ")));
-  app.add_flag("--quiet", quiet, "log warnings and errors only");
-  app.fallthrough();
+  app.option("--isa", isa,
+             fmt::format("run kernels at this level of the CPU ({}); the results are the same",
+                         fmt::join(levels, ", ")));
+  app.flag("--quiet", quiet, "log warnings and errors only");
 #define HR_COMMAND(name) add_##name(app);
 #ifdef HR_TORCH
 #include "cli/torch_commands.inc"
@@ -53,18 +51,11 @@ void build(CLI::App& app, std::string& isa, bool& quiet) {
 #undef HR_COMMAND
 }
 
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  return names;
-}
-
 /// One sentence: the parser's error, the nearest command where the first word is not a command, and
 /// the help to read.
-std::string explain(const CLI::App& app, const CLI::ParseError& error,
+std::string explain(const CommandLine& app, const WrongUsage& error,
                     const std::string& first_word) {
-  const auto names = command_names(app);
+  const auto names = app.command_names();
   std::string found = error.what();
   if (!found.empty() && std::string(".?!").find(found.back()) == std::string::npos) found += '.';
   if (std::find(names.begin(), names.end(), first_word) != names.end()) {
@@ -82,23 +73,22 @@ int run(int argc, char** argv) {
   log_to_standard_error();
   show_progress_on_standard_error();
   command_line = argv;
-  CLI::App app(
+  CommandLine app(
+      "headrace",
       "Headrace feeds medical-image training: ingest once, then augmented batches, the same bytes "
       "for any number of threads.",
-      "headrace");
+      code_version());
   std::string isa;
   bool quiet = false;
   build(app, isa, quiet);
-  app.parse_complete_callback([&] {
+  app.on_parsed([&] {
     if (!isa.empty()) device::force_cpu_isa(isa);
     if (quiet) log::set_level(log::Level::warning);
   });
   try {
-    app.parse(argc, argv);
+    app.run(argc, argv);
     return 0;
-  } catch (const CLI::Success& done) {
-    return app.exit(done);
-  } catch (const CLI::ParseError& error) {
+  } catch (const WrongUsage& error) {
     std::fprintf(stderr, "headrace: %s\n",
                  shown_text(explain(app, error, argc > 1 ? argv[1] : "")).c_str());
     return 2;

@@ -69,82 +69,78 @@ void render_volumes(VolumeOptions options) {
       static_cast<double>(result.bytes) / 1e6, result.seconds, mvox / result.seconds, result.table);
 }
 
-void add_volumes(CLI::App& phantom) {
-  CLI::App* volumes = phantom.add_subcommand(
+void add_volumes(Command phantom) {
+  Command volumes = phantom.subcommand(
       "volumes", "CT-like bodies with planted lesions of known size in the wall of the colon");
   auto options = std::make_shared<VolumeOptions>();
   auto& cohort = options->cohort;
   volumes
-      ->add_option("--out", cohort.out,
-                   "folder to write: images/, labels/, cases.csv, lesions.csv, classes.txt")
-      ->required();
-  volumes->add_option("--count", cohort.count, "patients; every third is for validation")
-      ->capture_default_str();
+      .option("--out", cohort.out,
+              "folder to write: images/, labels/, cases.csv, lesions.csv, classes.txt")
+      .required();
+  volumes.option("--count", cohort.count, "patients; every third is for validation")
+      .shows_default();
+  volumes.option("--size", cohort.size, "pixels a side of the 400 mm field of view, 48 to 1024")
+      .shows_default();
   volumes
-      ->add_option("--size", cohort.size, "pixels a side of the 400 mm field of view, 48 to 1024")
-      ->capture_default_str();
+      .option("--slices", cohort.slices,
+              "slices over the 440 mm of the body, 16 to 2000; 0: by the scanner's slice "
+              "thickness, 1 to 5 mm")
+      .shows_default();
   volumes
-      ->add_option("--slices", cohort.slices,
-                   "slices over the 440 mm of the body, 16 to 2000; 0: by the scanner's slice "
-                   "thickness, 1 to 5 mm")
-      ->capture_default_str();
+      .option("--phases", cohort.phases,
+              "1: portal-venous; 2: arterial too; 3: native too; 4: delayed too")
+      .shows_default();
   volumes
-      ->add_option("--phases", cohort.phases,
-                   "1: portal-venous; 2: arterial too; 3: native too; 4: delayed too")
-      ->capture_default_str();
+      .option("--scanners", cohort.scanners,
+              "scanners with their own slice thickness, kernel, noise and calibration, 1 to "
+              "64; each is a cohort")
+      .shows_default();
   volumes
-      ->add_option("--scanners", cohort.scanners,
-                   "scanners with their own slice thickness, kernel, noise and calibration, 1 to "
-                   "64; each is a cohort")
-      ->capture_default_str();
-  volumes
-      ->add_option("--lesion-mm", options->lesion_mm,
-                   "smallest and largest diameter of the sphere of a lesion's volume, 4 to 60")
-      ->expected(2)
-      ->delimiter(',')
-      ->capture_default_str();
-  volumes->add_option("--seed", cohort.seed, "the same seed gives the same files")
-      ->capture_default_str();
-  volumes->add_option("--jobs", options->jobs, "threads; 0: one a core")->capture_default_str();
-  volumes->add_flag("--json", options->json, "print one JSON object");
-  volumes->footer(
+      .option("--lesion-mm", options->lesion_mm,
+              "smallest and largest diameter of the sphere of a lesion's volume, 4 to 60")
+      .takes(2)
+      .separated_by_commas()
+      .shows_default();
+  volumes.option("--seed", cohort.seed, "the same seed gives the same files").shows_default();
+  volumes.option("--jobs", options->jobs, "threads; 0: one a core").shows_default();
+  volumes.flag("--json", options->json, "print one JSON object");
+  volumes.footer(
       "Examples:\n"
       "  headrace phantom volumes --out cohort --count 12 --size 128 --phases 3 --seed 7\n"
       "  headrace ingest volumes cohort/images --table cohort/cases.csv --out cohort.zarr\n"
       "Phantoms prove the path, its speed and its scale, not a model's worth in the clinic.");
-  volumes->callback([options] { render_volumes(*options); });
+  volumes.callback([options] { render_volumes(*options); });
 }
 
 }  // namespace
 
-void add_phantom(CLI::App& app) {
-  CLI::App* phantom = app.add_subcommand("phantom", "Render a labelled synthetic cohort");
-  phantom->require_subcommand(1);
-  add_volumes(*phantom);
-  CLI::App* slides =
-      phantom->add_subcommand("slides", "Prostate-like H&E slides with exact Gleason masks");
+void add_phantom(Command app) {
+  Command phantom = app.subcommand("phantom", "Render a labelled synthetic cohort");
+  phantom.require_subcommand();
+  add_volumes(phantom);
+  Command slides =
+      phantom.subcommand("slides", "Prostate-like H&E slides with exact Gleason masks");
   auto options = std::make_shared<PhantomOptions>();
   auto& cohort = options->cohort;
+  slides.option("--out", cohort.out, "folder to write: slides/, masks/, cases.csv, classes.txt")
+      .required();
+  slides.option("--count", cohort.count, "slides; two make a case").shows_default();
+  slides.option("--size", cohort.size, "pixels a side, 256 to 200000").shows_default();
   slides
-      ->add_option("--out", cohort.out, "folder to write: slides/, masks/, cases.csv, classes.txt")
-      ->required();
-  slides->add_option("--count", cohort.count, "slides; two make a case")->capture_default_str();
-  slides->add_option("--size", cohort.size, "pixels a side, 256 to 200000")->capture_default_str();
-  slides
-      ->add_option("--scanners", cohort.scanners,
-                   "scanners with their own stain, white, blur and noise, 1 to 64")
-      ->capture_default_str();
-  slides->add_option("--seed", cohort.seed, "the same seed gives the same files")
-      ->capture_default_str();
-  slides->add_option("--mpp", cohort.mpp, "micrometres a pixel, 0.1 to 4")->capture_default_str();
-  slides->add_option("--jobs", options->jobs, "threads; 0: one a core")->capture_default_str();
-  slides->add_flag("--json", options->json, "print one JSON object");
-  slides->footer(
+      .option("--scanners", cohort.scanners,
+              "scanners with their own stain, white, blur and noise, 1 to 64")
+      .shows_default();
+  slides.option("--seed", cohort.seed, "the same seed gives the same files").shows_default();
+  slides.option("--mpp", cohort.mpp, "micrometres a pixel, 0.1 to 4").shows_default();
+  slides.option("--jobs", options->jobs, "threads; 0: one a core").shows_default();
+  slides.flag("--json", options->json, "print one JSON object");
+  slides.footer(
       "Examples:\n"
       "  headrace phantom slides --out cohort --count 12 --size 3000 --scanners 2 --seed 7\n"
       "  headrace ingest slides cohort/slides --table cohort/cases.csv --out cohort.zarr\n"
       "Phantoms prove the path, its speed and its scale, not a model's worth in the clinic.");
-  slides->callback([options] { render_slides(*options); });
+  slides.callback([options] { render_slides(*options); });
 }
 
 }  // namespace headrace::cli

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/accept_option.hpp"
-#include "cli/choice_option.hpp"
 #include "cli/code_version.hpp"
 #include "cli/commands.hpp"
 #include "cli/torch_program.hpp"
@@ -207,80 +206,80 @@ void run(Arguments arguments) {
 #endif
 }
 
-void add_watch_options(CLI::App& predict, Arguments& a) {
-  CLI::Option* watch = predict.add_option(
+void add_watch_options(Command predict, Arguments& a) {
+  CommandOption watch = predict.option(
       "--watch", a.watch, "folder whose new files and folders are predicted as they come");
-  predict.add_option("--interval", a.interval_s, "seconds between two looks at the folder")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->needs(watch);
+  predict.option("--interval", a.interval_s, "seconds between two looks at the folder")
+      .positive()
+      .shows_default()
+      .needs(watch);
   predict
-      .add_option("--settle", a.settle_s,
-                  "seconds without a change after which a copy counts as whole")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str()
-      ->needs(watch);
+      .option("--settle", a.settle_s, "seconds without a change after which a copy counts as whole")
+      .not_negative()
+      .shows_default()
+      .needs(watch);
   predict
-      .add_option("--until-idle", a.until_idle_s,
-                  "end when nothing new came for so many seconds, as for cron [default: never]")
-      ->check(CLI::NonNegativeNumber)
-      ->needs(watch);
+      .option("--until-idle", a.until_idle_s,
+              "end when nothing new came for so many seconds, as for cron [default: never]")
+      .not_negative()
+      .needs(watch);
 }
 
 }  // namespace
 
-void add_predict(CLI::App& app) {
-  CLI::App* predict = app.add_subcommand(
+void add_predict(Command app) {
+  Command predict = app.subcommand(
       "predict", "Applies a trained run to slides and scans: class maps and findings.");
-  predict->footer(kFooter);
+  predict.footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
-  predict->add_option("inputs", a.inputs, "stores, files, folders");
+  predict.option("inputs", a.inputs, "stores, files, folders");
   predict
-      ->add_option("--run", a.runs,
-                   "run folder of headrace train; several, or a folder of folds: their mean")
-      ->required()
-      ->allow_extra_args(false);
-  predict->add_option("--out", a.out, "folder for the results")->required();
-  predict->add_option("--weights", a.weights, "final, or best by validation")
-      ->check(CLI::IsMember({"final", "best"}))
-      ->capture_default_str();
-  predict->add_option("--images", a.images, "of stores: only these ids, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  predict->add_option("--split", a.split, "of stores: only images of this split");
-  predict->add_flag("--flips", a.flips,
-                    "the mean over the image and its mirror images along x, y and both");
-  predict->add_option("--mpp", a.mpp, "micrometres a pixel of slide files that do not state it")
-      ->check(CLI::PositiveNumber);
+      .option("--run", a.runs,
+              "run folder of headrace train; several, or a folder of folds: their mean")
+      .required()
+      .one_word();
+  predict.option("--out", a.out, "folder for the results").required();
+  predict.option("--weights", a.weights, "final, or best by validation")
+      .one_of({"final", "best"})
+      .shows_default();
+  predict.option("--images", a.images, "of stores: only these ids, separated by commas")
+      .separated_by_commas()
+      .one_word();
+  predict.option("--split", a.split, "of stores: only images of this split");
+  predict.flag("--flips", a.flips,
+               "the mean over the image and its mirror images along x, y and both");
+  predict.option("--mpp", a.mpp, "micrometres a pixel of slide files that do not state it")
+      .positive();
   predict
-      ->add_option("--min-region-mm2", a.min_region_mm2,
-                   "slides: regions below this area are only counted [default: 0.005, or half of "
-                   "the smallest in the training labels]")
-      ->check(CLI::NonNegativeNumber);
+      .option("--min-region-mm2", a.min_region_mm2,
+              "slides: regions below this area are only counted [default: 0.005, or half of "
+              "the smallest in the training labels]")
+      .not_negative();
   predict
-      ->add_option("--flag-fp", a.false_positives,
-                   "CT: false positives a scan, on the run's validation, at which a study is "
-                   "flagged")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  add_choice(*predict, "--on-error", a.on_error,
-             "files that can't be read, images that fail: stop, skip (they are left out and "
-             "listed)");
-  add_accept_option(*predict, a.accept);
-  add_volume_source_options(*predict, a.sources, "Files of CT");
-  add_choice(*predict, "--device", a.device, "where the network runs");
-  predict->add_option("--threads", a.threads, "threads that load tiles [default: every core]")
-      ->check(CLI::NonNegativeNumber);
-  predict->add_option("--batch", a.batch, "tiles loaded at once [default: eval.batch of the run]")
-      ->check(CLI::PositiveNumber);
-  add_choices(*predict, "--as", a.formats,
-              "also export each result beside it, in formats separated by commas; headrace export "
-              "has their options")
-      ->allow_extra_args(false);
-  predict->add_flag("--json", a.json, "print one JSON object");
-  add_watch_options(*predict, a);
-  predict->callback([arguments] { run(*arguments); });
+      .option("--flag-fp", a.false_positives,
+              "CT: false positives a scan, on the run's validation, at which a study is "
+              "flagged")
+      .positive()
+      .shows_default();
+  predict.choice("--on-error", a.on_error,
+                 "files that can't be read, images that fail: stop, skip (they are left out and "
+                 "listed)");
+  add_accept_option(predict, a.accept);
+  add_volume_source_options(predict, a.sources, "Files of CT");
+  predict.choice("--device", a.device, "where the network runs");
+  predict.option("--threads", a.threads, "threads that load tiles [default: every core]")
+      .not_negative();
+  predict.option("--batch", a.batch, "tiles loaded at once [default: eval.batch of the run]")
+      .positive();
+  predict
+      .choices("--as", a.formats,
+               "also export each result beside it, in formats separated by commas; headrace export "
+               "has their options")
+      .one_word();
+  predict.flag("--json", a.json, "print one JSON object");
+  add_watch_options(predict, a);
+  predict.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cli/bench_meter.hpp"
-#include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/process/process_file.hpp"
@@ -51,12 +50,11 @@ std::vector<std::string> operations() {
   return words;
 }
 
-void take_operation(const std::string& word, Arguments& a) {
-  a.request.load = word == kLoad;
-  if (a.request.load) return;
-  const auto name = value_named<process::OperationName>(word);
-  if (!name) fail(ErrorCode::usage, "OPERATION {}: {}", word, none_of(word, operations()));
-  a.request.options.operation.name = *name;
+/// place: among operations().
+void take_operation(std::size_t place, Arguments& a) {
+  a.request.load = place == 0;
+  if (!a.request.load)
+    a.request.options.operation.name = kNamesOf<process::OperationName>[place - 1].first;
 }
 
 void print(const Arguments& a, const process::ProcessReport& r, double peak_mb) {
@@ -92,68 +90,63 @@ void run(Arguments& a) {
 
 }  // namespace
 
-void add_process(CLI::App& app) {
-  CLI::App* process = app.add_subcommand(
+void add_process(Command app) {
+  Command process = app.subcommand(
       "process", "Runs an operation over a whole image, from file to file, in bounded memory.");
-  process->footer(kFooter);
+  process.footer(kFooter);
   auto a = std::make_shared<Arguments>();
   auto& request = a->request;
   auto& options = request.options;
   auto& sink = options.sink;
   process
-      ->add_option_function<std::string>(
-          "OPERATION", [a](const std::string& word) { take_operation(word, *a); },
+      .word(
+          "OPERATION", operations(), [a](std::size_t place) { take_operation(place, *a); },
           "what is done with the image; below")
-      ->type_name(type_of(operations()))
-      ->required();
+      .required();
   process
-      ->add_option("IN", request.in,
-                   "a slide or image file, an OME-Zarr image or Zarr array, or a store")
-      ->required();
-  process->add_option("OUT", sink.path, "a folder (OME-Zarr image), or a file ending in .tif");
-  process->add_option("--image", request.image, "name of an image, where IN is a store");
-  process->add_option("--level", request.level, "level of the pyramid, 0 the largest")
-      ->capture_default_str();
-  add_choice(*process, "--mode", options.mode, "tilewise: bounded memory; global: all in memory");
+      .option("IN", request.in,
+              "a slide or image file, an OME-Zarr image or Zarr array, or a store")
+      .required();
+  process.option("OUT", sink.path, "a folder (OME-Zarr image), or a file ending in .tif");
+  process.option("--image", request.image, "name of an image, where IN is a store");
+  process.option("--level", request.level, "level of the pyramid, 0 the largest").shows_default();
+  process.choice("--mode", options.mode, "tilewise: bounded memory; global: all in memory");
   process
-      ->add_option("--tile", options.tile,
-                   "edge in pixels of what is processed at a time [default: the chunk's]")
-      ->check(CLI::Range(16, 8192));
-  process->add_option("--memory", a->memory_mib, "MiB that a tilewise run may take")
-      ->capture_default_str()
-      ->check(CLI::Range(32, 1 << 20));
-  process->add_option("--threads", request.threads, "0: every core")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
-  add_choice(*process, "--device", request.device,
-             "where to compute: cpu, cuda (a GPU; decoding and writing stay with the CPU); auto: "
-             "the CPU");
+      .option("--tile", options.tile,
+              "edge in pixels of what is processed at a time [default: the chunk's]")
+      .range(16, 8192);
+  process.option("--memory", a->memory_mib, "MiB that a tilewise run may take")
+      .shows_default()
+      .range(32, 1 << 20);
+  process.option("--threads", request.threads, "0: every core").shows_default().range(0, 1024);
+  process.choice(
+      "--device", request.device,
+      "where to compute: cpu, cuda (a GPU; decoding and writing stay with the CPU); auto: "
+      "the CPU");
   process
-      ->add_option("--device-memory", a->device_mib,
-                   "MiB of the GPU's memory that a tilewise run may take")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 20));
-  add_choice(*process, "--gpudirect", request.gpudirect,
-             "with --device cuda and --mode global: uncompressed TIFF tiles and Zarr chunks go "
-             "between files and the GPU's memory. auto: by cuFile, or past the decoders by POSIX "
-             "where it does not start; on: by cuFile alone; off: not");
-  add_choice(*process, "--decode", options.decode,
-             "of JPEG tiles: gpu (nvJPEG, some levels apart), cpu; auto: the CPU");
-  process->add_option("--chunk", sink.chunk, "edge of OUT's chunks or TIFF tiles")
-      ->capture_default_str()
-      ->check(CLI::IsMember({256, 512, 1024, 2048}));
-  add_choice(*process, "--codec", sink.codec, "of a Zarr OUT");
-  process->add_option("--codec-level", sink.level, "of --codec")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 9));
-  add_choice(*process, "--dtype", options.operation.output,
-             "of OUT [default: the operation's own]");
-  process->add_option("--sigma", options.operation.sigma_px, "gaussian: in pixels, 0.1 to 32")
-      ->capture_default_str();
-  add_choice(*process, "--stains", options.operation.stains, "stain-separate: whose stain vectors");
-  process->add_flag("--overwrite", sink.overwrite, "replace an OUT that is finished");
-  process->add_flag("--json", a->json, "print one JSON object");
-  process->callback([a] { run(*a); });
+      .option("--device-memory", a->device_mib,
+              "MiB of the GPU's memory that a tilewise run may take")
+      .shows_default()
+      .range(1, 1 << 20);
+  process.choice(
+      "--gpudirect", request.gpudirect,
+      "with --device cuda and --mode global: uncompressed TIFF tiles and Zarr chunks go "
+      "between files and the GPU's memory. auto: by cuFile, or past the decoders by POSIX "
+      "where it does not start; on: by cuFile alone; off: not");
+  process.choice("--decode", options.decode,
+                 "of JPEG tiles: gpu (nvJPEG, some levels apart), cpu; auto: the CPU");
+  process.option("--chunk", sink.chunk, "edge of OUT's chunks or TIFF tiles")
+      .shows_default()
+      .one_number_of({256, 512, 1024, 2048});
+  process.choice("--codec", sink.codec, "of a Zarr OUT");
+  process.option("--codec-level", sink.level, "of --codec").shows_default().range(1, 9);
+  process.choice("--dtype", options.operation.output, "of OUT [default: the operation's own]");
+  process.option("--sigma", options.operation.sigma_px, "gaussian: in pixels, 0.1 to 32")
+      .shows_default();
+  process.choice("--stains", options.operation.stains, "stain-separate: whose stain vectors");
+  process.flag("--overwrite", sink.overwrite, "replace an OUT that is finished");
+  process.flag("--json", a->json, "print one JSON object");
+  process.callback([a] { run(*a); });
 }
 
 }  // namespace headrace::cli

@@ -160,35 +160,35 @@ void run(Arguments& a) { a.list ? list(a) : promote(a); }
 
 }  // namespace
 
-void add_promote(CLI::App& app) {
-  CLI::App* promote =
-      app.add_subcommand("promote", "Puts a run that passes its gates into a registry of models.");
-  promote->footer(kFooter);
+void add_promote(Command app) {
+  Command promote =
+      app.subcommand("promote", "Puts a run that passes its gates into a registry of models.");
+  promote.footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
   runs::PromoteRequest& request = arguments->request;
-  promote->add_option("RUN", request.run, "run folder, or a model of a registry");
-  promote->add_option("--as", request.name, "the model's name in the registry");
-  promote->add_option("--registry", request.registry, "the registry's folder")->required();
-  promote->add_option("--gate", arguments->gate, "file of further gates (YAML)");
-  promote->add_option("--weights", request.weights, "final, or best by validation")
-      ->check(CLI::IsMember({"final", "best"}))
-      ->capture_default_str();
-  promote->add_option("--evaluation", request.evaluation,
-                      "eval.json to judge by (default: the run's own, of these weights)");
-  promote->add_option("--message", request.message, "for the log");
-  promote->add_option("--by", request.by, "who promotes (default: the user of the system)");
+  promote.option("RUN", request.run, "run folder, or a model of a registry");
+  promote.option("--as", request.name, "the model's name in the registry");
+  promote.option("--registry", request.registry, "the registry's folder").required();
+  promote.option("--gate", arguments->gate, "file of further gates (YAML)");
+  promote.option("--weights", request.weights, "final, or best by validation")
+      .one_of({"final", "best"})
+      .shows_default();
+  promote.option("--evaluation", request.evaluation,
+                 "eval.json to judge by (default: the run's own, of these weights)");
+  promote.option("--message", request.message, "for the log");
+  promote.option("--by", request.by, "who promotes (default: the user of the system)");
   promote
-      ->add_option("--worse", arguments->worse,
-                   "FIGURE=MARGIN: how much worse than the promoted model it may be; repeatable")
-      ->allow_extra_args(false);
-  promote->add_option("--without-comparison", arguments->without,
-                      "compare nothing with the promoted model; says why, for the log");
-  promote->add_option("--with-trained-cases", arguments->with_trained,
-                      "judge by cases that the weights were trained on, or may have been; says "
-                      "why, for the log");
-  promote->add_flag("--list", arguments->list, "show names, models and dates; check every file");
-  promote->add_flag("--json", arguments->json, "print one JSON object");
-  promote->callback([arguments] { run(*arguments); });
+      .option("--worse", arguments->worse,
+              "FIGURE=MARGIN: how much worse than the promoted model it may be; repeatable")
+      .one_word();
+  promote.option("--without-comparison", arguments->without,
+                 "compare nothing with the promoted model; says why, for the log");
+  promote.option("--with-trained-cases", arguments->with_trained,
+                 "judge by cases that the weights were trained on, or may have been; says "
+                 "why, for the log");
+  promote.flag("--list", arguments->list, "show names, models and dates; check every file");
+  promote.flag("--json", arguments->json, "print one JSON object");
+  promote.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

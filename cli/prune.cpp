@@ -40,25 +40,25 @@ void run(const ingest::PruneOptions& options, bool json) {
 
 }  // namespace
 
-void add_prune(CLI::App& app) {
-  CLI::App* prune = app.add_subcommand("prune", "Removes what no version of a store has.");
-  prune->footer(kFooter);
+void add_prune(Command app) {
+  Command prune = app.subcommand("prune", "Removes what no version of a store has.");
+  prune.footer(kFooter);
   struct Arguments {
     ingest::PruneOptions options;
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
   auto& options = arguments->options;
-  prune->add_option("STORE", options.store, "the store's folder")->required();
-  prune->add_option("--drop", options.drop, "versions to give up, separated by commas")
-      ->delimiter(',');
+  prune.option("STORE", options.store, "the store's folder").required();
+  prune.option("--drop", options.drop, "versions to give up, separated by commas")
+      .separated_by_commas();
   prune
-      ->add_option("--keep-last", options.keep_last,
-                   "give up all versions but the last so many; 0: none")
-      ->capture_default_str();
-  prune->add_flag("--dry-run", options.dry_run, "say what would go, and leave it");
-  prune->add_flag("--json", arguments->json, "print one JSON object");
-  prune->callback([arguments] { run(arguments->options, arguments->json); });
+      .option("--keep-last", options.keep_last,
+              "give up all versions but the last so many; 0: none")
+      .shows_default();
+  prune.flag("--dry-run", options.dry_run, "say what would go, and leave it");
+  prune.flag("--json", arguments->json, "print one JSON object");
+  prune.callback([arguments] { run(arguments->options, arguments->json); });
 }
 
 }  // namespace headrace::cli

@@ -145,31 +145,30 @@ void run(const ReadArguments& a) {
 
 }  // namespace
 
-void add_read(CLI::App& app) {
-  CLI::App* read = app.add_subcommand("read", "Reads pixels exactly as they are stored.");
-  read->footer(kFooter);
+void add_read(Command app) {
+  Command read = app.subcommand("read", "Reads pixels exactly as they are stored.");
+  read.footer(kFooter);
   auto arguments = std::make_shared<ReadArguments>();
-  read->add_option("STORE", arguments->path, "a store, or a slide file")->required();
-  read->add_option("IMAGE", arguments->image, "the image's name; not needed for a slide file");
-  read->add_option("--level", arguments->level, "level of the pyramid, 0 the largest")
-      ->capture_default_str();
-  read->add_option("--origin", arguments->origin,
-                   "y,x (volumes: z,y,x) in pixels of the level; may lie outside")
-      ->delimiter(',');
-  read->add_option("--size", arguments->size, "h,w (volumes: d,h,w) in pixels")->delimiter(',');
-  read->add_option("--label", arguments->label, "read this label image instead of the pixels");
-  read->add_option("--channel", arguments->channel,
-                   "of volumes with several channels: which one (the first)");
-  read->add_option("--version", arguments->version,
-                   "a version of the store: a dataset hash, or its first digits (the current one)");
-  read->add_option("--window", arguments->window,
-                   "low,high: HU, or SUV of PET, shown as black and as white in a .png of a volume "
-                   "(-160,240; 0,10)")
-      ->delimiter(',');
-  read->add_option("--out", arguments->out,
-                   "F.npy (y, x, rgb), of volumes (z, y, x); F.png; of volumes F.nii.gz")
-      ->required();
-  read->callback([arguments] { run(*arguments); });
+  read.option("STORE", arguments->path, "a store, or a slide file").required();
+  read.option("IMAGE", arguments->image, "the image's name; not needed for a slide file");
+  read.option("--level", arguments->level, "level of the pyramid, 0 the largest").shows_default();
+  read.option("--origin", arguments->origin,
+              "y,x (volumes: z,y,x) in pixels of the level; may lie outside")
+      .separated_by_commas();
+  read.option("--size", arguments->size, "h,w (volumes: d,h,w) in pixels").separated_by_commas();
+  read.option("--label", arguments->label, "read this label image instead of the pixels");
+  read.option("--channel", arguments->channel,
+              "of volumes with several channels: which one (the first)");
+  read.option("--version", arguments->version,
+              "a version of the store: a dataset hash, or its first digits (the current one)");
+  read.option("--window", arguments->window,
+              "low,high: HU, or SUV of PET, shown as black and as white in a .png of a volume "
+              "(-160,240; 0,10)")
+      .separated_by_commas();
+  read.option("--out", arguments->out,
+              "F.npy (y, x, rgb), of volumes (z, y, x); F.png; of volumes F.nii.gz")
+      .required();
+  read.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

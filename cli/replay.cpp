@@ -244,28 +244,27 @@ void run([[maybe_unused]] const Arguments& a) {
 
 }  // namespace
 
-void add_replay(CLI::App& app) {
-  CLI::App* replay = app.add_subcommand(
-      "replay", "Runs a training again from its folder and says where it differs.");
-  replay->footer(kFooter);
+void add_replay(Command app) {
+  Command replay =
+      app.subcommand("replay", "Runs a training again from its folder and says where it differs.");
+  replay.footer(kFooter);
   auto a = std::make_shared<Arguments>();
-  replay->add_option("RUN", a->run, "run folder of headrace train")->required();
-  CLI::Option* steps = replay->add_option("--steps", a->steps, "steps to compare")
-                           ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}))
-                           ->capture_default_str();
-  CLI::Option* full =
-      replay->add_flag("--full", a->full, "all steps, and what comes after them")->excludes(steps);
-  replay->add_option("--out", a->out, "folder in which --full works; else that of RUN")
-      ->needs(full);
-  replay->add_option("--config", a->config, "train by this config instead of the run's (YAML)");
-  replay->add_option("--store", a->store, "where the run's store lies now");
-  replay->add_option("--threads", a->threads, "LibTorch's threads; 0: as many as the run had")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  replay->add_option("--weights-from-init", a->init,
-                     "where the weights that the run began with (--init) lie now");
-  replay->add_flag("--json", a->json, "print one JSON object");
-  replay->callback([a] { run(*a); });
+  replay.option("RUN", a->run, "run folder of headrace train").required();
+  CommandOption steps = replay.option("--steps", a->steps, "steps to compare")
+                            .range(std::int64_t{1}, std::int64_t{1'000'000'000'000})
+                            .shows_default();
+  CommandOption full =
+      replay.flag("--full", a->full, "all steps, and what comes after them").excludes(steps);
+  replay.option("--out", a->out, "folder in which --full works; else that of RUN").needs(full);
+  replay.option("--config", a->config, "train by this config instead of the run's (YAML)");
+  replay.option("--store", a->store, "where the run's store lies now");
+  replay.option("--threads", a->threads, "LibTorch's threads; 0: as many as the run had")
+      .not_negative()
+      .shows_default();
+  replay.option("--weights-from-init", a->init,
+                "where the weights that the run began with (--init) lie now");
+  replay.flag("--json", a->json, "print one JSON object");
+  replay.callback([a] { run(*a); });
 }
 
 }  // namespace headrace::cli

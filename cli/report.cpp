@@ -68,17 +68,17 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_report(CLI::App& app) {
-  CLI::App* report = app.add_subcommand(
+void add_report(Command app) {
+  Command report = app.subcommand(
       "report", "Makes a run's HTML report again, or one page that compares several runs.");
-  report->footer(kFooter);
+  report.footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
-  report->add_option("RUN", arguments->runs, "run folders of headrace train, or a folder of folds")
-      ->required();
-  report->add_option(
+  report.option("RUN", arguments->runs, "run folders of headrace train, or a folder of folds")
+      .required();
+  report.option(
       "--out", arguments->out,
       "HTML file to write (default for one run: RUN/report.html; a promoted model needs it)");
-  report->callback([arguments] { run(*arguments); });
+  report.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

@@ -180,25 +180,22 @@ void run(const Arguments& a) {
 
 }  // namespace
 
-void add_sample(CLI::App& app) {
-  CLI::App* sample =
-      app.add_subcommand("sample", "Shows what the model sees beside what is stored, as a PNG.");
-  sample->footer(kFooter);
+void add_sample(Command app) {
+  Command sample =
+      app.subcommand("sample", "Shows what the model sees beside what is stored, as a PNG.");
+  sample.footer(kFooter);
   auto a = std::make_shared<Arguments>();
-  sample->add_option("--config", a->config, "run config (YAML)")->required();
-  sample->add_option("--count", a->count, "samples")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 64));
-  sample->add_option("--out", a->out, "the picture, F.png")->required();
-  sample->add_option("--run", a->run,
-                     "a run folder whose preprocessing is taken [default: fitted on the config's "
-                     "training split]");
-  sample->add_option("--split", a->split,
-                     "tiles of this split without random transforms [default: training samples]");
-  sample
-      ->add_option("--threads", a->threads, "loader threads; 0: every core [default: the config's]")
-      ->check(CLI::Range(0, 1024));
-  sample->callback([a] { run(*a); });
+  sample.option("--config", a->config, "run config (YAML)").required();
+  sample.option("--count", a->count, "samples").shows_default().range(1, 64);
+  sample.option("--out", a->out, "the picture, F.png").required();
+  sample.option("--run", a->run,
+                "a run folder whose preprocessing is taken [default: fitted on the config's "
+                "training split]");
+  sample.option("--split", a->split,
+                "tiles of this split without random transforms [default: training samples]");
+  sample.option("--threads", a->threads, "loader threads; 0: every core [default: the config's]")
+      .range(0, 1024);
+  sample.callback([a] { run(*a); });
 }
 
 }  // namespace headrace::cli

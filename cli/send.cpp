@@ -125,31 +125,31 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_send(CLI::App& app) {
+void add_send(Command app) {
   constexpr int kLongestWait = 86400;
-  CLI::App* sub = app.add_subcommand("send", "Sends DICOM files to a PACS (C-STORE or STOW-RS).");
-  sub->footer(kFooter);
+  Command sub = app.subcommand("send", "Sends DICOM files to a PACS (C-STORE or STOW-RS).");
+  sub.footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
   handover::SendOptions& options = arguments->options;
-  sub->add_option("PATH", arguments->paths, "DICOM files, and folders of them")->required();
-  sub->add_option("--to", arguments->to, "the PACS: AET@host:port, or https://host/dicom-web")
-      ->required();
-  sub->add_option("--from", options.from, "the sender's AE title")->capture_default_str();
-  CLI::Option* commit =
-      sub->add_flag("--commit", options.commit, "ask for storage commitment, and wait for it");
-  sub->add_option("--commit-port", options.commit_port,
-                  "where the PACS may report the commitment on an association of its own")
-      ->check(CLI::Range(1, 65535))
-      ->needs(commit);
-  sub->add_option("--ca-file", arguments->ca_file,
-                  "https: certificates (PEM) to trust [default: the system's]")
-      ->check(CLI::ExistingFile);
-  sub->add_option("--timeout", options.timeout_s,
-                  "seconds for connecting, for each answer, and for the commitment")
-      ->check(CLI::Range(1, kLongestWait))
-      ->capture_default_str();
-  sub->add_flag("--json", arguments->json, "print one JSON object");
-  sub->callback([arguments] { run(*arguments); });
+  sub.option("PATH", arguments->paths, "DICOM files, and folders of them").required();
+  sub.option("--to", arguments->to, "the PACS: AET@host:port, or https://host/dicom-web")
+      .required();
+  sub.option("--from", options.from, "the sender's AE title").shows_default();
+  CommandOption commit =
+      sub.flag("--commit", options.commit, "ask for storage commitment, and wait for it");
+  sub.option("--commit-port", options.commit_port,
+             "where the PACS may report the commitment on an association of its own")
+      .range(1, 65535)
+      .needs(commit);
+  sub.option("--ca-file", arguments->ca_file,
+             "https: certificates (PEM) to trust [default: the system's]")
+      .existing_file();
+  sub.option("--timeout", options.timeout_s,
+             "seconds for connecting, for each answer, and for the commitment")
+      .range(1, kLongestWait)
+      .shows_default();
+  sub.flag("--json", arguments->json, "print one JSON object");
+  sub.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/storage/atomic_file.hpp"
@@ -91,35 +90,30 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_suggest(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand(
-      "suggest", "Which slides or studies to label next, from their predictions.");
-  sub->footer(kFooter);
+void add_suggest(Command app) {
+  Command sub =
+      app.subcommand("suggest", "Which slides or studies to label next, from their predictions.");
+  sub.footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
   suggest::SuggestRequest& request = arguments->request;
-  sub->add_option("results", request.pool.results, "output folders of headrace predict")
-      ->required();
-  sub->add_option("--store", request.pool.store,
-                  "only images of this store that have no labels there");
-  sub->add_option("--split", request.pool.split, "of the store: only images of this split");
-  sub->add_option("--labelled", request.pool.labelled,
-                  "another store: its labelled images count as labelled");
-  sub->add_option("--set", request.pool.labels,
-                  "label sets that tell what is labelled, separated by commas; one will do")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  sub->add_option("--count", request.count, "images to suggest")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  add_choice(*sub, "--cases", request.cases,
+  sub.option("results", request.pool.results, "output folders of headrace predict").required();
+  sub.option("--store", request.pool.store, "only images of this store that have no labels there");
+  sub.option("--split", request.pool.split, "of the store: only images of this split");
+  sub.option("--labelled", request.pool.labelled,
+             "another store: its labelled images count as labelled");
+  sub.option("--set", request.pool.labels,
+             "label sets that tell what is labelled, separated by commas; one will do")
+      .separated_by_commas()
+      .one_word()
+      .shows_default();
+  sub.option("--count", request.count, "images to suggest").positive().shows_default();
+  sub.choice("--cases", request.cases,
              "each-first: a second image of a case only when every case has one, labelled or "
              "suggested; any: cases do not matter");
-  sub->add_option("--out", arguments->out, "write the list to this file (CSV)");
-  sub->add_option("--threads", request.threads, "threads [default: every core]")
-      ->check(CLI::NonNegativeNumber);
-  sub->add_flag("--json", arguments->json, "print one JSON object");
-  sub->callback([arguments] { run(*arguments); });
+  sub.option("--out", arguments->out, "write the list to this file (CSV)");
+  sub.option("--threads", request.threads, "threads [default: every core]").not_negative();
+  sub.flag("--json", arguments->json, "print one JSON object");
+  sub.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

@@ -3,12 +3,11 @@
 
 namespace headrace::cli {
 
-void add_track(CLI::App& app) {
-  CLI::App* track = app.add_subcommand(
+void add_track(Command app) {
+  Command track = app.subcommand(
       "track", "Brings runs to MLflow, Weights & Biases or TensorBoard, also while they train.");
-  track->set_help_flag();
-  track->fallthrough(false)->allow_extras();
-  track->callback([] { run_with_python("track"); });
+  track.leave_words_unread();
+  track.callback([] { run_with_python("track"); });
 }
 
 }  // namespace headrace::cli

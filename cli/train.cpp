@@ -159,43 +159,35 @@ void run(Arguments arguments) {
 
 }  // namespace
 
-void add_train(CLI::App& app) {
-  CLI::App* train = app.add_subcommand("train", "Trains a model on a store and evaluates it.");
-  train->footer(kFooter);
+void add_train(Command app) {
+  Command train = app.subcommand("train", "Trains a model on a store and evaluates it.");
+  train.footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
-  train->add_option("--config", arguments->config, "run config (YAML)")->required();
-  train->add_option("--out", arguments->out, "run folder to make")->required();
-  train->add_option(
-      "--init", arguments->init,
-      "begin with these weights: a run folder (its final ones) or a .safetensors file; "
-      "tensors by name and shape, classes by name");
-  train->add_flag("--resume", arguments->resume, "go on with the run in --out");
-  train
-      ->add_option("--processes", arguments->processes,
-                   "processes that train together on this machine")
-      ->check(CLI::Range(1, ranks::kMaxProcesses))
-      ->capture_default_str();
-  CLI::Option* folds =
+  train.option("--config", arguments->config, "run config (YAML)").required();
+  train.option("--out", arguments->out, "run folder to make").required();
+  train.option("--init", arguments->init,
+               "begin with these weights: a run folder (its final ones) or a .safetensors file; "
+               "tensors by name and shape, classes by name");
+  train.flag("--resume", arguments->resume, "go on with the run in --out");
+  train.option("--processes", arguments->processes, "processes that train together on this machine")
+      .range(1, ranks::kMaxProcesses)
+      .shows_default();
+  CommandOption folds =
       train
-          ->add_option(
-              "--folds", arguments->folds,
-              "cross-validate: train OUT/fold-0, fold-1 … of so many folds of the patients")
-          ->check(CLI::Range(2, 50));
-  train->add_option("--fold", arguments->fold, "of these folds train only this one, from 0")
-      ->check(CLI::Range(0, 49))
-      ->needs(folds);
-  train->add_flag("--predictions", arguments->predictions,
-                  "at the end predict the validation images into OUT/predictions, as headrace "
-                  "predict does: maps to look at beside the annotation");
-  train->add_flag("--json", arguments->json, "print one JSON object");
-  train->add_flag_callback(
-      "--keys",
-      [] {
-        print_config_keys();
-        throw CLI::Success();
-      },
+          .option("--folds", arguments->folds,
+                  "cross-validate: train OUT/fold-0, fold-1 … of so many folds of the patients")
+          .range(2, 50);
+  train.option("--fold", arguments->fold, "of these folds train only this one, from 0")
+      .range(0, 49)
+      .needs(folds);
+  train.flag("--predictions", arguments->predictions,
+             "at the end predict the validation images into OUT/predictions, as headrace "
+             "predict does: maps to look at beside the annotation");
+  train.flag("--json", arguments->json, "print one JSON object");
+  train.ending_flag(
+      "--keys", print_config_keys,
       "print every key of the run config, with default and what it accepts, and exit");
-  train->callback([arguments] { run(*arguments); });
+  train.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

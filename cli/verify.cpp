@@ -56,22 +56,22 @@ void run(const std::string& path, const std::string& version, int jobs, bool jso
 
 }  // namespace
 
-void add_verify(CLI::App& app) {
-  CLI::App* verify = app.add_subcommand(
+void add_verify(Command app) {
+  Command verify = app.subcommand(
       "verify", "Reads every object of a store's versions and compares it with their lists.");
-  verify->footer(kFooter);
+  verify.footer(kFooter);
   struct Arguments {
     std::string path, version;
     int jobs = 0;
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  verify->add_option("STORE", arguments->path, "the store's folder")->required();
-  verify->add_option("--version", arguments->version,
-                     "one version of it: a dataset hash, or its first digits (all)");
-  verify->add_option("--jobs", arguments->jobs, "threads; 0: every core")->capture_default_str();
-  verify->add_flag("--json", arguments->json, "print one JSON object");
-  verify->callback(
+  verify.option("STORE", arguments->path, "the store's folder").required();
+  verify.option("--version", arguments->version,
+                "one version of it: a dataset hash, or its first digits (all)");
+  verify.option("--jobs", arguments->jobs, "threads; 0: every core").shows_default();
+  verify.flag("--json", arguments->json, "print one JSON object");
+  verify.callback(
       [arguments] { run(arguments->path, arguments->version, arguments->jobs, arguments->json); });
 }
 

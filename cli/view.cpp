@@ -105,29 +105,28 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_view(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand(
+void add_view(Command app) {
+  Command sub = app.subcommand(
       "view",
       "Shows images, annotations and predictions in a browser, and takes verdicts on them.");
-  sub->footer(kFooter);
+  sub.footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
-  sub->add_option("inputs", a.viewer.inputs, "stores, runs, predictions, files, folders")
-      ->required();
-  sub->add_option("--store", a.viewer.store,
-                  "where reviewed labels go, and where predictions have their images [default: the "
-                  "store among the inputs]");
-  sub->add_option("--reviewer", a.viewer.reviewer,
-                  "name or initials, kept with each verdict; labels go to the set review-NAME");
-  sub->add_option("--port", a.server.port, "port of the address; 0: a free one")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str();
-  sub->add_option("--bind", a.server.bind,
-                  "numeric address to listen on; others than 127.0.0.1 let other machines in, "
-                  "without encryption")
-      ->capture_default_str();
-  sub->add_flag("--no-open", a.no_open, "start no browser");
-  sub->callback([arguments] { run(*arguments); });
+  sub.option("inputs", a.viewer.inputs, "stores, runs, predictions, files, folders").required();
+  sub.option("--store", a.viewer.store,
+             "where reviewed labels go, and where predictions have their images [default: the "
+             "store among the inputs]");
+  sub.option("--reviewer", a.viewer.reviewer,
+             "name or initials, kept with each verdict; labels go to the set review-NAME");
+  sub.option("--port", a.server.port, "port of the address; 0: a free one")
+      .range(0, 65535)
+      .shows_default();
+  sub.option("--bind", a.server.bind,
+             "numeric address to listen on; others than 127.0.0.1 let other machines in, "
+             "without encryption")
+      .shows_default();
+  sub.flag("--no-open", a.no_open, "start no browser");
+  sub.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

@@ -11,7 +11,6 @@ set(_standard <algorithm> <array> <atomic> <bit> <chrono> <cmath> <condition_var
     <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>)
 set(_torch <ATen/core/Tensor.h> <ATen/core/grad_mode.h> <ATen/TensorOperators.h> <ATen/Context.h> <ATen/Parallel.h>)
 set(HR_PRECOMPILED_layer ${_standard})
-set(HR_PRECOMPILED_program ${_standard} <CLI/CLI.hpp>)
 set(HR_PRECOMPILED_test ${_standard} <gtest/gtest.h>)
 set(HR_PRECOMPILED_torch ${_standard} ${_torch})
 set(HR_PRECOMPILED_torch_test ${_standard} ${_torch} <gtest/gtest.h>)

@@ -1,5 +1,5 @@
-"""House rules that a compiler does not hold: who may include and link whom, sizes, banned words, the one door for bytes, samples, links of the
-docs.
+"""House rules that a compiler does not hold: who may include and link whom, sizes, banned words, the one door for bytes, the one file that
+parses command lines, samples, links of the docs.
 
 Usage: check_layers.py [ROOT]      prints one line a violation, each with file and line; exit code 1 if there is any.
 """
@@ -42,6 +42,9 @@ ONE_DOOR = (
     (re.compile(r"\b(LocalStore)\b"), "a store comes from storage::open_store, which knows every kind"),
     (re.compile(r"((?<![\w.>])(?:\w*::)*rename(?:at2?)?|\bcalls\(\)\.rename)\s*\("), "storage::AtomicFile and AtomicFolder write whole or not at all"),
 )
+# The one file that may include CLI11, which takes several seconds a file to compile.
+PARSER = re.compile(r'^\s*#\s*include\s*[<"]CLI/')
+PARSERS_HOME = "cli/command_line.cpp"
 FLAG = re.compile(r"--[a-z][a-z-]*")
 FLAGS_OF_OTHERS = ("gdcmconv --raw",)  # commands of other programs that a sentence may quote
 NO_FLAGS = ("headrace/report/style_sheet.cpp",)  # variables of CSS look the same
@@ -221,6 +224,15 @@ def check_one_door(root, names):
                     yield f"{name}:{number}: '{found[1]}' outside of headrace/storage: {why}"
 
 
+def check_parser(root, names):
+    for name in names:
+        if not name.endswith(CODE) or name == PARSERS_HOME:
+            continue
+        for number, line in enumerate((root / name).read_text(errors="replace").splitlines(), 1):
+            if PARSER.match(line):
+                yield f"{name}:{number}: includes CLI11, which {PARSERS_HOME} alone does; options are added by cli/command_line.hpp"
+
+
 def check_samples(root, names):
     total = sum((root / n).stat().st_size for n in names if n.startswith("samples/"))
     if total > MAX_SAMPLES_BYTES:
@@ -261,6 +273,7 @@ def violations(root):
     yield from check_words(root, names)
     yield from check_manners(root, names)
     yield from check_one_door(root, names)
+    yield from check_parser(root, names)
     yield from check_samples(root, names)
     yield from check_links_of_docs(root, names)
     yield from check_readmes(root, rows)

@@ -112,6 +112,14 @@ class Rules(unittest.TestCase):
         names = ("std::ifstream", "fopen", "::open", "directory_iterator", "TIFFOpenExt", "loadFileUntilTag")
         self.expect(*[f"headrace/core/a.cpp:{n}: '{name}'" for n, name in enumerate(names, 1)])
 
+    def test_one_file_includes_the_parser_of_command_lines(self):
+        self.write("headrace/LAYERS", "math:\ncore: math\nzarr: math core\ncli:\n")
+        self.write("cli/README.md", "A layer.\n")
+        self.write("cli/command_line.cpp", "#include <CLI/CLI.hpp>\n")
+        self.write("cli/info.cpp", "// <CLI/CLI.hpp>\n#  include <CLI/App.hpp>\n#include \"cli/command_line.hpp\"\n")
+        self.write("tests/a.cpp", "#include <CLI/CLI.hpp>\n")
+        self.expect("cli/info.cpp:2: includes CLI11", "tests/a.cpp:1: includes CLI11")
+
     def test_banned_words_are_found_where_they_are_banned(self):
         self.write("headrace/core/a.cpp", "int a;\nstd::unordered_map<int, int> b;\n")
         self.write("headrace/math/b.hpp", "#ifdef __CUDA_ARCH__\n#endif\n")
