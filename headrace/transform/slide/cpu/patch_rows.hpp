@@ -18,7 +18,9 @@ struct RowScratch {
   float* plane;  ///< (height, width), with 2 · kMaxRadius + padding before and after; for blur only
 };
 /// Rows are processed in groups of 32 pixels.
-HR_HD constexpr std::int32_t padded_width(std::int32_t width) { return (width + 31) / 32 * 32 + 32; }
+HR_HD constexpr std::int32_t padded_width(std::int32_t width) {
+  return (width + 31) / 32 * 32 + 32;
+}
 
 /// The loops over rows and packs for one instruction set. All arithmetic is in the kernels.
 struct Driver {

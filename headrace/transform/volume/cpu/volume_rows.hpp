@@ -19,7 +19,9 @@ struct VolumeRowScratch {
   float* packs;  ///< blur: a pack for each row along y or z, and kMaxRadius before and after
 };
 /// Rows are processed in groups of 32 voxels.
-HR_HD constexpr std::int32_t volume_pitch(std::int32_t width) { return (width + 31) / 32 * 32 + 32; }
+HR_HD constexpr std::int32_t volume_pitch(std::int32_t width) {
+  return (width + 31) / 32 * 32 + 32;
+}
 
 /// The loops over rows and packs for one instruction set. All arithmetic is in the kernels.
 /// The sums of each row of the patch go to `sums` where it is not null.
