@@ -15,7 +15,11 @@ SANITIZED := core cli pixels ranks storage zarr imaging volume cohort transform 
 # What runs on aarch64 under an emulator: lanes, instruction sets, kernels, codecs.
 EMULATED := math device zarr transform process_kernels
 
-.PHONY: all build deps demo wheel test test-cpp test-python test-aarch64 bench asan tsan tsan-python format lint reference help clean
+# `make check BASE=REV`: the tests that what differs from REV can reach; empty: from where this branch left main.
+BASE ?=
+PYTEST = HEADRACE=$(CURDIR)/build/headrace $(PYTHON) -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+.PHONY: all build deps demo wheel check test test-cpp test-python test-aarch64 bench asan tsan tsan-python format style lint reference help clean
 all: build
 
 help:  ## this list
@@ -30,6 +34,15 @@ build:  ## the program, build/headrace, and the Python package, build/python (in
 demo: build  ## ingest, train, evaluate, report, predict and export on the samples and on phantoms, into demo-out/
 	@tools/demo.sh
 
+check: style  ## what a change can reach: its programs built, its tests run (BASE=REV: a change since REV), after `make style`
+	@tools/deps/install.sh test
+	@cmake --preset release -DHR_VENV=$(VENV) --log-level=WARNING >/dev/null
+	@python3 -B tests/layering/affected.py $(BASE:%=--base %) --build build --out build/affected
+	@xargs -r cmake --build build --parallel $(JOBS) --target <build/affected/targets
+	@xargs -r python3 -B tests/layering/check_headers.py . build <build/affected/headers
+	@if [ -s build/affected/ctest ]; then ctest --preset release --parallel $(JOBS) -R "$$(cat build/affected/ctest)"; fi
+	@if [ -s build/affected/pytest ]; then $(PYTEST) $$(cat build/affected/pytest); fi
+
 test: test-cpp test-python  ## every test of the release build
 
 test-cpp:  ## C++ tests and the layer checks
@@ -41,8 +54,7 @@ test-cpp:  ## C++ tests and the layer checks
 test-python: build  ## the program against independent readers, and its messages
 	@tools/deps/install.sh test
 	@cmake --build build --parallel $(JOBS) --target test_tools
-	@HEADRACE=$(CURDIR)/build/headrace $(PYTHON) -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
-	 tests
+	@$(PYTEST) tests
 
 wheel:  ## the wheel of the Python package, into wheel-out/
 	@tools/deps/install.sh
@@ -78,10 +90,12 @@ tsan-python:  ## threads that use the Python package, its C++ part built under T
 format:  ## clang-format every C++ file
 	@git ls-files $(CODE) | xargs clang-format -i
 
-lint:  ## layers, sizes, banned words; then clang-format, shellcheck and clang-tidy where they are installed
+style:  ## layers, sizes, banned words, links; then clang-format and shellcheck where they are installed
 	@python3 tests/layering/check_layers.py
 	@if command -v clang-format >/dev/null; then git ls-files $(CODE) | xargs clang-format --dry-run -Werror; else echo "no clang-format"; fi
 	@if command -v shellcheck >/dev/null; then git ls-files '*.sh' .ci/run tools/gpu-check | xargs shellcheck; else echo "no shellcheck"; fi
+
+lint: style  ## the same, and clang-tidy where it is installed
 	@if command -v clang-tidy >/dev/null; then git ls-files 'headrace/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet; \
 	 else echo "no clang-tidy"; fi
 

@@ -1,8 +1,8 @@
 """Every public header must compile alone, with the flags that its layer's sources are compiled with.
 
 A source whose first line of code includes a header has shown that by being built alone; the other headers are compiled here, several in one unit
-where none uses a name of a header that it does not include. Usage: check_headers.py ROOT BUILD      BUILD holds compile_commands.json; exit code 1
-if a header does not.
+where none uses a name of a header that it does not include. Usage: check_headers.py ROOT BUILD [HEADER...]      BUILD holds
+compile_commands.json; all headers, or those named, relative to ROOT; exit code 1 if a header does not.
 """
 import functools
 import json
@@ -125,7 +125,7 @@ def main():
     root, build = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     sources = list(built_sources(root, build))
     flags = flags_by_layer(sources)
-    headers = [n for n in files_of(root) if layer_of(n) and n.endswith(".hpp")]
+    headers = [n for n in files_of(root) if layer_of(n) and n.endswith(".hpp") and (len(sys.argv) == 3 or n in sys.argv[3:])]
     built = [h for h in headers if layer_of(h) not in ("model", "inference", "train", "predict", "cli") or layer_of(h) in flags]
     shown = shown_by_build(root, sources)
     failed = [(h, "it lacks #pragma once") for h in built if not re.search(r"^#pragma once$", (root / h).read_text(), re.MULTILINE)]
