@@ -90,8 +90,9 @@ tsan-python:  ## threads that use the Python package, its C++ part built under T
 format:  ## clang-format every C++ file
 	@git ls-files $(CODE) | xargs clang-format -i
 
-style:  ## layers, sizes, banned words, links; then clang-format and shellcheck where they are installed
+style:  ## layers, sizes, banned words, links, the docs' sentences; then clang-format and shellcheck where they are installed
 	@python3 tests/layering/check_layers.py
+	@python3 tests/layering/check_prose.py
 	@if command -v clang-format >/dev/null; then git ls-files $(CODE) | xargs clang-format --dry-run -Werror; else echo "no clang-format"; fi
 	@if command -v shellcheck >/dev/null; then git ls-files '*.sh' .ci/run tools/gpu-check | xargs shellcheck; else echo "no shellcheck"; fi
 
