@@ -2,11 +2,12 @@
 
 #include <memory>
 
-#include "cli/accept_option.hpp"
+#include "cli/described_options.hpp"
 #include "cli/ingest_findings.hpp"
 #include "cli/ingest_kinds.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/ingest/ingest_report.hpp"
+#include "headrace/ingest/labels/label_ingest_options.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -62,43 +63,7 @@ void add_ingest_labels(Command ingest) {
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  auto& options = arguments->options;
-  app.option("STORE", options.store, "the store's folder").required();
-  app.option(
-      "--table", options.table,
-      "CSV with the column image (or file), and any of case, cohort, scanner, split, "
-      "primary, secondary, grade_group, gleason, isup_grade, negative (1: it holds no class above "
-      "0; without an annotation all of it is background), annotation, coding; of "
-      "volumes case, cohort, scanner, split, phase, negative, labels");
-  app.option(
-      "--annotations,--labels", options.annotations,
-      "folder of label files named as the images, or with _mask after it: masks, GeoJSON, XML of "
-      "ASAP; "
-      "of volumes NIfTI, NRRD, MetaImage, DICOM SEG, RTSTRUCT");
-  app.option("--set", options.set, "the label set that they are of: a reader, a round, consensus")
-      .shows_default();
-  app.option("--columns", options.columns,
-             "further columns of the table, separated by commas, that are kept with the "
-             "images: numbers, or texts that identify nobody")
-      .separated_by_commas();
-  app.option(
-         "--classes", options.classes,
-         "class names by label value: those of the store, and new ones after them; of volumes also "
-         "NAME=5 or NAME=1+2+3 for the values of masks, in any order, and ignore=7")
-      .separated_by_commas();
-  app.choice("--structure-set", options.structure_set,
-             "several structure sets, segmentations or masks of one volume with the same class; "
-             "newest: by their dates");
-  app.choices("--objects", options.objects,
-              "which objects of QuPath's GeoJSON are painted, separated by commas");
-  app.choice("--coding", options.coding, "what values of mask images mean");
-  app.option("--withdraw", options.withdraw,
-             "images, separated by commas, whose labels of the set go; all: of every image")
-      .separated_by_commas();
-  app.option("--message", options.message, "what the log of versions says of it");
-  app.option("--key-file", options.key, "file of the site's key, for DICOM labels (STORE.key)");
-  add_accept_option(app, options.accept);
-  app.option("--jobs", options.jobs, "threads; 0: every core").shows_default();
+  add_options(app, ingest::options_of(arguments->options));
   app.flag("--json", arguments->json, "print one JSON object");
   app.callback([arguments] { print(ingest::ingest_labels(arguments->options), arguments->json); });
 }

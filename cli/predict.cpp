@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/accept_option.hpp"
 #include "cli/code_version.hpp"
 #include "cli/commands.hpp"
+#include "cli/described_options.hpp"
 #include "cli/torch_program.hpp"
-#include "cli/volume_source_options.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/log.hpp"
@@ -18,6 +17,8 @@
 #include "headrace/device/device_choice.hpp"
 #include "headrace/handover/export_result.hpp"
 #include "headrace/ingest/ingest_report.hpp"
+#include "headrace/ingest/inputs/common_options.hpp"
+#include "headrace/ingest/volume/volume_ingest_options.hpp"
 #include "headrace/runs/folds_folder.hpp"
 #include "headrace/runs/run_folder.hpp"
 #ifdef HR_TORCH
@@ -265,8 +266,8 @@ void add_predict(Command app) {
   predict.choice("--on-error", a.on_error,
                  "files that can't be read, images that fail: stop, skip (they are left out and "
                  "listed)");
-  add_accept_option(predict, a.accept);
-  add_volume_source_options(predict, a.sources, "Files of CT");
+  add_options(predict, {ingest::accept_option(a.accept)});
+  add_options(predict, ingest::source_options_of(a.sources, "Files of CT"));
   predict.choice("--device", a.device, "where the network runs");
   predict.option("--threads", a.threads, "threads that load tiles [default: every core]")
       .not_negative();

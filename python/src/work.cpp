@@ -1,3 +1,4 @@
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -68,6 +69,7 @@ void bind_work(nb::module_& module) {
   add("ingest_labels", &ingest_labels);
   add("verify", &verify);
   add("process", &process_image);
+  module.def("work_option_keys", &work_option_keys);
   module.def("why_identifying",
              [](const std::string& text) { return ingest::why_identifying(text); });
   module.def("suggest_dicom_dictionary", &imaging::suggest_dicom_dictionary, nb::arg("files"));

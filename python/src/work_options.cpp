@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <string_view>
-#include <vector>
 
 #include "headrace/core/fields.hpp"
+#include "headrace/core/work_options.hpp"
+#include "headrace/ingest/inputs/common_options.hpp"
+#include "headrace/ingest/labels/label_ingest_options.hpp"
+#include "headrace/ingest/slide/slide_ingest_options.hpp"
+#include "headrace/ingest/volume/volume_ingest_options.hpp"
 
 namespace headrace::python {
 namespace {
@@ -16,34 +18,6 @@ template <form::Number T>
 Form any(T& value) {
   using Limits = std::numeric_limits<T>;
   return form::number(value, Limits::lowest(), Limits::max());
-}
-
-template <form::Number T>
-Form any(std::vector<T>& values) {
-  using Limits = std::numeric_limits<T>;
-  return form::numbers(values, Limits::lowest(), Limits::max());
-}
-
-template <NamedEnum Enum>
-Form choices(std::vector<Enum>& values) {
-  const auto read = [&values](const YamlValue& from) {
-    values.clear();
-    for (const YamlValue& entry : from.as_list())
-      values.push_back(*value_named<Enum>(entry.as_choice(names_of<Enum>())));
-  };
-  const auto json = [&values] {
-    Json names = Json::array();
-    for (const Enum value : values) names.push_back(name_of(value));
-    return names;
-  };
-  return {read, json, "a list of names", names_of<Enum>()};
-}
-
-Form micrometres(std::optional<double>& mpp) {
-  const auto read = [&mpp](const YamlValue& from) {
-    mpp = from.as_double(std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max());
-  };
-  return {read, [&mpp] { return or_null(mpp); }, "a number", {}};
 }
 
 Form mebibytes(std::uint64_t& bytes, std::int64_t low) {
@@ -59,89 +33,44 @@ void read_all(const std::string& json, const std::string& function, const Fields
   map.finish();
 }
 
+template <typename Request>
+WorkOptions all_of(Request& request) {
+  return joined(ingest::options_of(request.options), {ingest::device_option(request.device)});
+}
+
+std::vector<std::string> keys_of(const WorkOptions& options) {
+  std::vector<std::string> keys;
+  for (const WorkOption& option : options) keys.push_back(option.key);
+  return keys;
+}
+
 }  // namespace
 
 SlideIngest read_slide_ingest(const std::string& json) {
   SlideIngest request;
-  auto& o = request.options;
-  read_all(json, "ingest_slides",
-           {{"inputs", form::texts(o.inputs), ""},
-            {"out", form::text(o.out), ""},
-            {"table", form::text(o.table), ""},
-            {"annotations", form::text(o.annotations), ""},
-            {"columns", form::texts(o.columns), ""},
-            {"classes", form::texts(o.classes), ""},
-            {"class_sets", form::texts(o.class_sets), ""},
-            {"coding", form::choice(o.coding), ""},
-            {"objects", choices(o.objects), ""},
-            {"val_fraction", any(o.val_fraction), ""},
-            {"mpp", micrometres(o.mpp), ""},
-            {"codec", form::choice(o.codec), ""},
-            {"chunk", any(o.chunk), ""},
-            {"shard", any(o.shard), ""},
-            {"align", any(o.align), ""},
-            {"clevel", any(o.clevel), ""},
-            {"drop_glass", form::flag(o.drop_glass), ""},
-            {"jobs", any(o.jobs), ""},
-            {"on_error", form::choice(o.on_error), ""},
-            {"accept", choices(o.accept), ""},
-            {"device", form::choice(request.device), ""}});
+  read_all(json, "ingest_slides", fields_of(all_of(request)));
   return request;
 }
 
 VolumeIngest read_volume_ingest(const std::string& json) {
   VolumeIngest request;
-  auto& o = request.options;
-  read_all(json, "ingest_volumes",
-           {{"inputs", form::texts(o.inputs), ""},
-            {"out", form::text(o.out), ""},
-            {"table", form::text(o.table), ""},
-            {"labels", form::text(o.labels), ""},
-            {"columns", form::texts(o.columns), ""},
-            {"classes", form::texts(o.classes), ""},
-            {"class_sets", form::texts(o.class_sets), ""},
-            {"lesion_classes", form::texts(o.lesion_classes), ""},
-            {"structure_set", form::choice(o.structure_set), ""},
-            {"number_images", form::flag(o.number_images), ""},
-            {"channels", form::texts(o.channels), ""},
-            {"missing_channels", form::choice(o.missing_channels), ""},
-            {"shared_frame", form::flag(o.shared_frame), ""},
-            {"val_fraction", any(o.val_fraction), ""},
-            {"key_file", form::text(o.key_file), ""},
-            {"irregular", form::choice(o.irregular), ""},
-            {"rescale", any(o.rescale), ""},
-            {"acquisition", form::text(o.acquisition), ""},
-            {"join_series", form::flag(o.join_series), ""},
-            {"codec", form::choice(o.codec), ""},
-            {"chunk", any(o.chunk), ""},
-            {"shard", any(o.shard), ""},
-            {"align", any(o.align), ""},
-            {"clevel", any(o.clevel), ""},
-            {"jobs", any(o.jobs), ""},
-            {"on_error", form::choice(o.on_error), ""},
-            {"accept", choices(o.accept), ""},
-            {"device", form::choice(request.device), ""}});
+  read_all(json, "ingest_volumes", fields_of(all_of(request)));
   return request;
 }
 
 ingest::LabelIngestOptions read_label_ingest(const std::string& json) {
-  ingest::LabelIngestOptions o;
-  read_all(json, "ingest_labels",
-           {{"store", form::text(o.store), ""},
-            {"table", form::text(o.table), ""},
-            {"annotations", form::text(o.annotations), ""},
-            {"set", form::text(o.set), ""},
-            {"columns", form::texts(o.columns), ""},
-            {"classes", form::texts(o.classes), ""},
-            {"structure_set", form::choice(o.structure_set), ""},
-            {"objects", choices(o.objects), ""},
-            {"coding", form::choice(o.coding), ""},
-            {"withdraw", form::texts(o.withdraw), ""},
-            {"message", form::text(o.message), ""},
-            {"key_file", form::text(o.key), ""},
-            {"accept", choices(o.accept), ""},
-            {"jobs", any(o.jobs), ""}});
-  return o;
+  ingest::LabelIngestOptions options;
+  read_all(json, "ingest_labels", fields_of(ingest::options_of(options)));
+  return options;
+}
+
+std::map<std::string, std::vector<std::string>> work_option_keys() {
+  SlideIngest slides;
+  VolumeIngest volumes;
+  ingest::LabelIngestOptions labels;
+  return {{"ingest_slides", keys_of(all_of(slides))},
+          {"ingest_volumes", keys_of(all_of(volumes))},
+          {"ingest_labels", keys_of(ingest::options_of(labels))}};
 }
 
 StoreCheck read_store_check(const std::string& json) {

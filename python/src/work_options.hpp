@@ -1,5 +1,7 @@
 #pragma once
+#include <map>
 #include <string>
+#include <vector>
 
 #include "headrace/device/device_choice.hpp"
 #include "headrace/ingest/labels/ingest_labels.hpp"
@@ -30,5 +32,9 @@ VolumeIngest read_volume_ingest(const std::string& json);
 ingest::LabelIngestOptions read_label_ingest(const std::string& json);
 StoreCheck read_store_check(const std::string& json);
 process::FileRequest read_process(const std::string& json);
+
+/// The options of the kinds of ingest, in the order of their help, by the name of the function that
+/// takes them.
+std::map<std::string, std::vector<std::string>> work_option_keys();
 
 }  // namespace headrace::python

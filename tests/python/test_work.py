@@ -1,4 +1,5 @@
 """Ingest, verify and process from Python: the program's stores, reports and refusals; progress, log lines, Ctrl-C, the interpreter's end."""
+import inspect
 import json
 import logging
 import os
@@ -15,6 +16,7 @@ from batches import child_environment
 from driving import SAMPLES, few_nuclei, headrace, json_of, message_of, version_of
 
 import headrace as hr
+from headrace import _core
 
 SLIDE = SAMPLES / "slides/CMU-1-Small-Region.svs"
 IMAGES = SAMPLES / "nuclei/images"
@@ -40,6 +42,13 @@ def large(tmp_path_factory):
     pixels = np.random.default_rng(0).integers(0, 256, (4096, 4096, 3), dtype=np.uint8)
     tifffile.imwrite(path, pixels, tile=(512, 512), photometric="rgb", resolution=(20000, 20000), resolutionunit="CENTIMETER")
     return path
+
+
+@pytest.mark.parametrize("name", ["ingest_slides", "ingest_volumes", "ingest_labels"])
+def test_functions_take_the_options_of_the_command_line(name):
+    function, keys = getattr(hr, name), _core.work_option_keys()[name]
+    assert sorted(inspect.signature(function).parameters) == sorted([*keys, "progress"])
+    assert all(f":param {key}:" in function.__doc__ for key in keys)
 
 
 def test_slides_are_the_programs(tmp_path):

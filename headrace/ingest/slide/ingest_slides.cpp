@@ -10,6 +10,7 @@
 #include "headrace/ingest/inputs/alignment.hpp"
 #include "headrace/ingest/inputs/cohort_inputs.hpp"
 #include "headrace/ingest/slide/object_kinds.hpp"
+#include "headrace/ingest/slide/slide_ingest_options.hpp"
 #include "headrace/ingest/slide/slide_job.hpp"
 #include "headrace/ingest/slide/slide_metadata.hpp"
 #include "headrace/ingest/store/cohort_metadata.hpp"
@@ -21,13 +22,9 @@ constexpr std::uint64_t kUnfinishedBytes =
     std::uint64_t{1} << 30;  // for all slides at work, in addition to tiles being read
 constexpr std::size_t kKeepBytes = std::size_t{512} << 20;
 
-void check_options(const SlideIngestOptions& options) {
-  if (options.clevel < 0 || options.clevel > 9)
-    fail(ErrorCode::usage, "{} {}: must be 0 to 9", Option{"clevel"}, options.clevel);
+void check_options(SlideIngestOptions options) {
+  check_limits(options_of(options));
   check_alignment(options.align);
-  if (options.val_fraction < 0 || options.val_fraction > 1) {
-    fail(ErrorCode::usage, "{} {}: must be 0 to 1", Option{"val_fraction"}, options.val_fraction);
-  }
   if (options.mpp && !(*options.mpp > 0))
     fail(ErrorCode::usage, "{} {}: must be more than 0", Option{"mpp"}, *options.mpp);
   if (options.out.empty()) fail(ErrorCode::usage, "{}: name the store's folder", Option{"out"});
@@ -37,17 +34,7 @@ void check_options(const SlideIngestOptions& options) {
 }
 
 /// What determines the bytes of a store, besides its inputs.
-Json settings_of(const SlideIngestOptions& options) {
-  Json settings = {{"codec", name_of(options.codec)},
-                   {"chunk", options.chunk},
-                   {"shard", options.shard},
-                   {"clevel", options.clevel},
-                   {"drop_glass", options.drop_glass}};
-  if (options.align > 0)
-    settings["align"] = options.align;  // so that stores without it keep their
-                                        // hash
-  return settings;
-}
+Json settings_of(SlideIngestOptions options) { return hashed_json(fields_of(options_of(options))); }
 
 /// Slides at work at the same time: as many as threads, less where their unfinished tiles would
 /// take too much memory.

@@ -11,6 +11,7 @@
 #include "headrace/ingest/inputs/alignment.hpp"
 #include "headrace/ingest/volume/channel_list.hpp"
 #include "headrace/ingest/volume/lesion_values.hpp"
+#include "headrace/ingest/volume/volume_ingest_options.hpp"
 #include "headrace/ingest/volume/volume_inputs.hpp"
 #include "headrace/ingest/volume/volume_job.hpp"
 #include "headrace/ingest/volume/volume_metadata.hpp"
@@ -21,33 +22,19 @@ namespace {
 constexpr std::uint64_t kVoxelBytes = std::uint64_t{1400} << 20;  // for all volumes at work
 constexpr std::size_t kMaxClasses = 255;                          // 255 is ignore
 
-void check_options(const VolumeIngestOptions& options) {
+void check_options(VolumeIngestOptions options) {
   parse_channels(options.channels);
   check_sources(options);
-  const int highest = options.codec == VolumeCodec::zstd ? 22 : 9;
-  if (options.clevel < -1 || options.clevel > highest) {
-    fail(ErrorCode::usage, "{} {}: must be 0 to {}, or -1 for the default", Option{"clevel"},
-         options.clevel, highest);
-  }
-  if (!(options.val_fraction >= 0 && options.val_fraction <= 1)) {
-    fail(ErrorCode::usage, "{} {}: must be 0 to 1", Option{"val_fraction"}, options.val_fraction);
-  }
+  check_limits(options_of(options));
   if (options.out.empty()) fail(ErrorCode::usage, "{}: name the store's folder", Option{"out"});
   check_alignment(options.align);
   check_volume_chunks(options);
 }
 
 /// What determines the bytes of a store, besides its inputs and classes.
-Json settings_of(const VolumeIngestOptions& options, const ChannelList& channels) {
-  Json settings = {{"codec", name_of(options.codec)},
-                   {"chunk", options.chunk},
-                   {"shard", options.shard},
-                   {"clevel", options.clevel},
-                   {"irregular", name_of(options.irregular)},
-                   {"lesion_classes", options.lesion_classes}};
+Json settings_of(VolumeIngestOptions options, const ChannelList& channels) {
+  Json settings = hashed_json(fields_of(options_of(options)));
   // Stores without them keep their hash.
-  if (options.align > 0) settings["align"] = options.align;
-  if (!options.rescale.empty()) settings["rescale"] = options.rescale;
   if (!channels.empty()) settings["channels"] = channels.names;
   if (channels.has(IntensityUnit::suv)) {
     for (const IntensityUnit unit : channels.units)

@@ -30,6 +30,7 @@ target_sources(headrace_ingest PRIVATE
   volume/volume_cells.cpp
   volume/volume_classes.cpp
   volume/volume_files.cpp
+  volume/volume_ingest_options.cpp
   volume/volume_inputs.cpp
   volume/volume_job.cpp
   volume/volume_label_plan.cpp
