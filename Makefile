@@ -19,7 +19,7 @@ EMULATED := math device zarr transform process_kernels
 BASE ?=
 PYTEST = HEADRACE=$(CURDIR)/build/headrace $(PYTHON) -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: all build deps demo wheel check test test-cpp test-python test-aarch64 bench asan tsan tsan-python format style lint reference help clean
+.PHONY: all build deps demo wheel check test test-all test-cpp test-python test-aarch64 bench asan tsan tsan-python format style lint reference help clean
 all: build
 
 help:  ## this list
@@ -43,7 +43,10 @@ check: style  ## what a change can reach: its programs built, its tests run (BAS
 	@if [ -s build/affected/ctest ]; then ctest --preset release --parallel $(JOBS) -R "$$(cat build/affected/ctest)"; fi
 	@if [ -s build/affected/pytest ]; then $(PYTEST) $$(cat build/affected/pytest); fi
 
-test: test-cpp test-python  ## every test of the release build
+test: test-cpp test-python  ## every test of the release build, of long matrices some cases
+
+test-all: export HEADRACE_TEST_ALL = 1
+test-all: test  ## the same with every case of every matrix: nightly, and before a release
 
 test-cpp:  ## C++ tests and the layer checks
 	@tools/deps/install.sh test nvcc

@@ -10,7 +10,12 @@ sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("cli", "hando
 from ct_inputs import STS  # noqa: E402
 from driving import SAMPLES, few_nuclei, headrace  # noqa: E402
 from made_once import made_once  # noqa: E402
+from matrices import Matrices  # noqa: E402
 from predictions import sarcoma_cohort, slide_cohort  # noqa: E402
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Matrices(config), "matrices")
 
 
 @pytest.fixture(scope="session")

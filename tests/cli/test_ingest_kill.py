@@ -6,8 +6,9 @@ import time
 
 import pytest
 from driving import PROGRAM, SAMPLES, headrace, json_of
+from matrices import times
 
-KILLS = 10
+KILLS = times(10, 4, "kills of ingest")
 
 
 def arguments(store, *more):
@@ -37,7 +38,7 @@ def test_the_hash_does_not_depend_on_threads_or_the_order_of_inputs(whole, tmp_p
         assert files(store) == whole["files"]
 
 
-def test_killed_at_ten_moments_and_run_again(whole, tmp_path):
+def test_killed_at_random_moments_and_run_again(whole, tmp_path):
     store, rng, killed = tmp_path / "killed.zarr", random.Random(2026), 0
     while killed < KILLS:
         running = subprocess.Popen([PROGRAM, *map(str, arguments(store, "--jobs", 2))], stdout=subprocess.DEVNULL,

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 from driving import PROGRAM, SAMPLES, headrace, json_of, message_of
+from matrices import times
 from peak_memory import peak_memory
 
-KILLS = 8
+KILLS = times(8, 4, "kills of ingest volumes")
 CT = SAMPLES / "ct"
 
 

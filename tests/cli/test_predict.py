@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.ndimage
 from driving import PROGRAM, headrace, json_of, message_of, rows_of
+from matrices import times
 from predictions import findings_of, maps_of, slides_of, tree
 
 
@@ -110,7 +111,7 @@ def test_killed_at_any_moment_it_goes_on(predicted, cohort, tmp_path):
     headrace(*command[1:])
     whole, moments = tree(tmp_path / "out"), random.Random(4)
     shutil.rmtree(tmp_path / "out")
-    for _ in range(8):
+    for _ in range(times(8, 4, "kills of predict")):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(moments.uniform(0.05, 2.5))
         process.send_signal(signal.SIGKILL)

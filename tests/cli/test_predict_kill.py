@@ -12,9 +12,10 @@ import pytest
 import zarr
 from ct_inputs import STS
 from driving import PROGRAM, headrace, json_of
+from matrices import times
 from predictions import slides_of, tree
 
-KILLS = int(os.environ.get("HEADRACE_KILLS", 6))
+KILLS = times(6, 3, "kills of predict and export", "HEADRACE_KILLS")
 LIMIT_S = 300
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """A watched folder: each slide, volume and folder of DICOM is predicted when it is whole, and once, whatever is copied how, and whenever the
 watch is killed; the results are those of a plain call. HEADRACE_KILLS: how often the watch is killed."""
 import json
-import os
 import random
 import shutil
 import signal
@@ -12,9 +11,10 @@ import time
 import pytest
 from ct_inputs import CT, STS
 from driving import PROGRAM, headrace, message_of, rows_of
+from matrices import times
 from predictions import slides_of, tree
 
-KILLS = int(os.environ.get("HEADRACE_KILLS", 6))
+KILLS = times(6, 3, "kills of a watching predict", "HEADRACE_KILLS")
 LIMIT_S = 300
 QUICK = ["--interval", 0.2, "--settle", 1]
 PATIENT = ["--interval", 0.3, "--settle", 6]  # copies of these tests do not pause that long

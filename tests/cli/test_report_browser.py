@@ -28,6 +28,7 @@ def pages(tmp_path_factory, ct_cohort):
 
 
 @in_browser
+@pytest.mark.matrix(telling=["ct-1280"])
 @pytest.mark.parametrize("width", (1280, 390))
 @pytest.mark.parametrize("name", ("slides", "ct", "both"))
 def test_it_is_shown_whole_and_asks_for_nothing(pages, tmp_path, name, width):

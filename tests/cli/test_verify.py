@@ -1,8 +1,10 @@
 """`headrace verify` finds one flipped bit, a missing and a truncated object, whichever it is, names it, and ends with 4."""
+import re
 import shutil
 
 import pytest
 from driving import SAMPLES, headrace, json_of, message_of
+from matrices import some
 
 
 def objects(store):
@@ -26,10 +28,15 @@ def test_a_sound_store_is_said_to_be_sound(nuclei):
     assert result["dataset_hash"] == info["dataset_hash"] and len(info["dataset_hash"]) == 64
 
 
+def kind(numbered):
+    """What an object is: chunks of one array, or a file of its name, at whatever image."""
+    return re.sub(r"^images/[^/]+|/c/.*$|[0-9a-f]{16,}", "", numbered[1])
+
+
 def test_one_flipped_bit_in_any_object_is_found(copy):
     keys = objects(copy)
     assert len(keys) > 20
-    for i, key in enumerate(keys):
+    for i, key in some(enumerate(keys), "flipped bits", kind=kind):
         path = copy / key
         good = path.read_bytes()
         at = (len(good) * (i + 1)) // (len(keys) + 1)

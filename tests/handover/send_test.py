@@ -2,7 +2,6 @@
 import contextlib
 import io
 import json
-import os
 import random
 import re
 import shutil
@@ -16,7 +15,10 @@ import pynetdicom
 import pytest
 from ct_inputs import STS
 from driving import PROGRAM, headrace, sentence_of
+from matrices import times
 from orthanc import free_port
+
+KILLS = times(6, 3, "kills of send", "HEADRACE_KILLS")
 
 LABEL_MAP = "1.2.840.10008.5.1.4.1.1.66.7"
 
@@ -176,7 +178,7 @@ def test_killed_at_any_moment_all_arrive_whole_and_once(orthanc, tmp_path):
     folder = many(tmp_path / "many", 60)
     sent = {d.SOPInstanceUID: d for d in map(pydicom.dcmread, folder.iterdir())}
     chance = random.Random(12)
-    for kill in range(int(os.environ.get("HEADRACE_KILLS", 6))):
+    for kill in range(KILLS):
         if server.count() == len(sent):
             server.delete_all()
         sending = subprocess.Popen([PROGRAM, "send", folder, "--to", server.to], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

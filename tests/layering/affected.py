@@ -32,7 +32,8 @@ RULES = (
     (r"python/.+", "core of the package"),
     (r"tests/cases/.+", "cases"),
     (r"tests/layering/.+", "house rules"),
-    (r"tests/conftest\.py|tests/CMakeLists\.txt", EVERYTHING),
+    (r"tests/temporary_folder\.hpp|tests/matrices\.hpp", "cpp test"),
+    (r"tests/[^/]+", EVERYTHING),
     (r"tests/[^/]+/.+\.py", "python test"),
     (r"tests/.+", "cpp test"),
     (r"samples/README\.md", NOTHING),
@@ -168,7 +169,7 @@ class Plan:
         shown = tree.exceptions.get(("shown", layer))
         for name in tree.drives:
             if shown:
-                self.pytest |= set(tree.python.naming(name, shown))
+                self.pytest |= set(tree.python.naming(name, shown)) if f"!{name}" not in shown else set()
             elif tree.layers_driven(name) & (tree.users(layer) - {"cli"}):
                 self.pytest.add(name)
 

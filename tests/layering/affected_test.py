@@ -66,6 +66,8 @@ class SmallTree(unittest.TestCase):
 
     def test_what_a_layer_above_only_hands_on_counts_where_it_is_looked_at(self):
         self.expect("headrace/paint/a.cpp", ["paint", "train"], ["tests/cli/test_page.py::test_page"])
+        self.write("tests/layering/reach.txt", "shown paint: paint.html !tests/cli/test_page.py\n")
+        self.expect("headrace/paint/a.cpp", ["paint", "train"], [])
 
     def test_a_helper_counts_function_by_function(self):
         self.write("tests/cli/test_look.py", "from helpers import looked, trained\ndef test_a():\n    trained()\n")
@@ -86,7 +88,7 @@ class SmallTree(unittest.TestCase):
         self.assertEqual(sorted(plan.headers), ["headrace/zarr/other.hpp", "headrace/zarr/zarr.hpp"])
 
     def test_what_no_rule_names_reaches_everything(self):
-        for name in ("unheard/of", "CMakeLists.txt", "samples/a.tif", "headrace/LAYERS"):
+        for name in ("unheard/of", "CMakeLists.txt", "tests/matrices.py", "samples/a.tif", "headrace/LAYERS"):
             plan = affected.plan_for(self.root, [name])
             self.assertEqual(plan.everything, [name])
             self.assertEqual(plan.lists()["pytest"], ["tests"])
@@ -140,6 +142,8 @@ class ThisTree(unittest.TestCase):
                 self.assertTrue((ROOT / name).exists(), name)
             else:
                 self.assertIn(name, self.tree.rows if kind == "shown" else self.tree.commands)
+            for value in values:
+                self.assertTrue(not value.startswith("!") or (ROOT / value[1:]).is_file(), value)
             if kind != "shown":
                 self.assertLessEqual(set(values), words, name)
 

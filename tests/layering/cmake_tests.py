@@ -43,7 +43,7 @@ class CppTests:
 
     def using(self, name):
         """The cases of the folder of a file of tests/, and of folders that borrow it."""
-        folders, seen, waiting = {name.split("/")[1]}, set(), [name]
+        folders, seen, waiting = set(name.split("/")[1:-1][:1]), set(), [name]
         while waiting:
             one = waiting.pop()
             if one not in seen:

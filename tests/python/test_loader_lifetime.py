@@ -13,6 +13,7 @@ import time
 
 import pytest
 from batches import child_environment, fact, in_session, python_json, sha256, shared_memory, write_slides
+from matrices import times
 
 import headrace
 
@@ -195,7 +196,7 @@ def test_kills_leave_nothing(slides, nuclei):
         return sorted(str(path) for path in nuclei.rglob("*"))
 
     before = files()
-    for _ in range(20):
+    for _ in range(times(20, 5, "kills of a loader")):
         process = started("""
             import sys, headrace
             loader = headrace.Loader(sys.argv[1], as_="numpy", count=100000)

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from matrices import times
 from trackers import Follower, copied, entry, expected_points, flat, lines_of, long_lines, track, wandb_reader
 
 accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason="not run: tensorboard is not installed")
@@ -73,7 +74,7 @@ def test_killed_followers_leave_one_file(trained_run, tmp_path, to):
     rest, ends = half_written(run)
     keys = entry(to=to)
     moments = random.Random(7)
-    for _ in range(5):
+    for _ in range(times(5, 3, "kills of a follower that writes files")):
         follower = Follower(run, keys)
         time.sleep(moments.uniform(0.3, 1.5))
         follower.kill()

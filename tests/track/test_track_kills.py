@@ -8,10 +8,11 @@ import time
 from collections import Counter
 
 from driving import PROGRAM, headrace
+from matrices import times
 from test_track_files import accumulator, measured, scalars
 from trackers import expected_points, lines_of, small_config
 
-KILLS = int(os.environ.get("HEADRACE_KILLS", "5"))  # SIGKILLs, of trainings and of followers
+KILLS = times(5, 3, "kills of trackers", "HEADRACE_KILLS")  # SIGKILLs, of trainings and of followers
 
 
 def kill_followers(run):
@@ -25,6 +26,11 @@ def starts_of(run):
     return [json.loads(line)["step"] for line in (run / "starts.jsonl").read_text().splitlines()]
 
 
+def resume(run):
+    """Where every kill came before the training had begun, it begins."""
+    return ["--resume"] if (run / "config.json").exists() else []
+
+
 def untimed(points):
     return {point: value for point, value in points.items() if not point[0].startswith("time/")}
 
@@ -32,12 +38,11 @@ def untimed(points):
 def test_killed_again_and_again(nuclei, mlflow, tmp_path):
     """Times are of the moment a line was made, and a resume makes lines again: they are there once, and not compared."""
     tracking = f"tracking:\n  - {{to: mlflow, url: \"{mlflow.url}\", experiment: kills, wait_s: 60}}\n  - {{to: tensorboard}}\n"
-    config, run = small_config(tmp_path, nuclei, tracking, batches=60 * KILLS), tmp_path / "run"
+    config, run = small_config(tmp_path, nuclei, tracking, batches=60 * max(KILLS, 5)), tmp_path / "run"
     moments, kills = random.Random(20261124), Counter()
     while sum(kills.values()) < KILLS:
-        more = ["--resume"] if (run / "config.json").exists() else []
         with open(tmp_path / "said", "ab") as said:
-            training = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run, *more], stdout=said, stderr=said)
+            training = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run, *resume(run)], stdout=said, stderr=said)
         time.sleep(moments.uniform(0.1, 2.5))
         who = moments.choice(("training", "followers", "both"))
         if who != "training":
@@ -47,7 +52,7 @@ def test_killed_again_and_again(nuclei, mlflow, tmp_path):
         training.kill()
         assert training.wait(timeout=60) == -signal.SIGKILL, (tmp_path / "said").read_text()[-2000:] + "\nit ended by itself: give it more to do"
         kills["training"] += 1
-    headrace("train", "--config", config, "--out", run, "--resume")
+    headrace("train", "--config", config, "--out", run, *resume(run))
     deadline = time.time() + 120
     while subprocess.run(["pgrep", "-f", f"{run} --entry"], capture_output=True, timeout=30).returncode == 0:
         assert time.time() < deadline, [log.read_text()[-1000:] for log in run.glob("tracking/*.log")]

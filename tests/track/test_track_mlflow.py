@@ -13,6 +13,7 @@ from collections import Counter
 from driving import PROGRAM, headrace, sentence_of
 from headrace.track import trained
 from killed_training import train_killed_and_resumed
+from matrices import ALL, times
 from promoted_runs import weights_identity
 from trackers import Follower, MlflowServer, copied, entry, expected_points, flat, lines_of, long_lines, params_of, small_config, tags_of, track
 
@@ -86,7 +87,7 @@ def test_names_stay_unless_they_are_asked_for(trained_run, mlflow, tmp_path):
 
 
 def test_killed_at_any_moment(trained_run, mlflow, tmp_path):
-    """Twelve kills of the follower and three of the server while a run grows, is killed itself and goes on: each point is there once, in order."""
+    """Kills of the follower and three of the server while a run grows, is killed itself and goes on: each point is there once, in order."""
     run = copied(trained_run, tmp_path / "run")
     ends = {name: (run / name).read_bytes() for name in ("summary.json", "eval.json")}
     lines = long_lines(trained_run)
@@ -115,14 +116,15 @@ def test_killed_at_any_moment(trained_run, mlflow, tmp_path):
     growing = threading.Thread(target=grow)
     growing.start()
     keys = entry(url=mlflow.url, experiment="killed", wait_s=60)
-    for kill in range(12):
+    kills, servers = times(12, 4, "kills of a follower"), (3, 6, 9) if ALL else (1, 2, 3)
+    for kill in range(kills):
         follower = Follower(run, keys)
         time.sleep(moments.uniform(0.2, 1.5))
-        if kill in (3, 6, 9):
+        if kill in servers:
             mlflow.kill()
             time.sleep(moments.uniform(0, 0.5))
         follower.kill()
-        if kill in (3, 6, 9):
+        if kill in servers:
             mlflow.start()
     growing.join(timeout=120)
     assert not growing.is_alive()

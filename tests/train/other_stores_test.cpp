@@ -68,7 +68,8 @@ TEST(OtherStores, ARunOnVolumesGivesTheSameFiguresWhateverTheSplits) {
                                    "transforms:\n  - clip_percentiles: {of: foreground}\n"
                                    "  - normalize: {method: foreground}\n"
                                    "loader: {threads: 1, prefetch: 2}\nmodel: {widths: [8, 16]}\n"
-                                   "train: {epochs: 1, threads: 1, log_every: 1}\n",
+                                   "train: {epochs: 1, threads: 1, log_every: 1}\n"
+                                   "eval: {overlap: 0}\n",
                                "run.yaml");
   const auto write = [](const std::string& path, const Splits& splits) {
     fixtures::VolumeSpec spec;
