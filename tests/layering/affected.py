@@ -243,7 +243,7 @@ class Plan:
             built |= {"headrace", "headrace_python"}.union(*(self.tree.drives[n][1] for n in files))
             built |= {"test_tools"} if any(n.startswith("tests/gpu/") for n in files) else set()
         if build:
-            there = set(re.findall(r"^build (\w+): phony", (build / "build.ninja").read_text(), re.M))
+            there = set(re.findall(r"^build (\w+)(?: \|.*)?: ", (build / "build.ninja").read_text(), re.M))
             built &= there
         return sorted(built)
 
