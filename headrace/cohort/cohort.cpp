@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
 
 #include "headrace/cohort/cohort_state.hpp"
 #include "headrace/cohort/image_record.hpp"
@@ -70,10 +71,17 @@ void Cohort::State::read_channels(const Json& ingest, const std::string& origin)
   }
 }
 
-StoreVersion Cohort::State::read_version(const std::string& prefix) {
+StoreVersion Cohort::State::read_version(const std::string& prefix, ThreadPool& pool) {
   const StoreHead head = StoreHead::load(*store);
   dataset_hash = prefix.empty() ? head.current : head.find(prefix, path);
-  StoreVersion version = StoreVersion::load(*store, dataset_hash);
+  StoreVersion version;
+  std::shared_ptr<storage::Store> indexed;
+  // Both are large where there are many images, and neither needs the other.
+  pool.parallel_for(2, [&](std::size_t i) {
+    if (i == 0) version = StoreVersion::load(*store, dataset_hash);
+    if (i == 1) indexed = with_index(store, dataset_hash);
+  });
+  store = std::move(indexed);
   kind = version.kind;
   classes = version.classes;
   for (const std::string& name : classes) {
@@ -145,8 +153,8 @@ std::shared_ptr<const Cohort> Cohort::open(const std::string& store_path,
   state->path = store_path;
   state->store = storage::open_existing_store(storage::Place::parse(store_path));
   state->read_root();
-  const StoreVersion version = state->read_version(version_prefix);
-  state->store = with_index(state->store, state->dataset_hash);
+  ThreadPool pool(0);
+  const StoreVersion version = state->read_version(version_prefix, pool);
   std::vector<std::string> ids;
   for (const auto& [id, image] : version.images) {
     ids.push_back(id);
@@ -154,7 +162,6 @@ std::shared_ptr<const Cohort> Cohort::open(const std::string& store_path,
     for (const auto& [set, label] : image.labels) groups[set] = label.group;
   }
   state->images.resize(ids.size());
-  ThreadPool pool(0);
   pool.parallel_for(ids.size(),
                     [&](std::size_t i) { state->read_image(ids[i], version, state->images[i]); });
   state->seen = state->classes;

@@ -10,6 +10,7 @@
 #include "headrace/cohort/class_match.hpp"
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/cohort/store_version.hpp"
+#include "headrace/core/threads.hpp"
 
 namespace headrace::cohort {
 
@@ -37,8 +38,9 @@ struct Cohort::State {
   /// Checks that it is a store of ours.
   void read_root();
   void read_channels(const Json& ingest, const std::string& origin);
-  /// Reads the version that `prefix` names, or the current one.
-  StoreVersion read_version(const std::string& prefix);
+  /// Reads the version that `prefix` names, or the current one, and its index: from then on `store`
+  /// is the one with the index.
+  StoreVersion read_version(const std::string& prefix, ThreadPool& pool);
   void read_image(const std::string& id, const StoreVersion& version, ImageRecord& record) const;
   /// Errors: malformed, where a volume has other channels than its store.
   void check_channels(const ImageRecord& record, const std::string& origin) const;

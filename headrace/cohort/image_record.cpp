@@ -30,12 +30,12 @@ std::array<double, 2> level_scale(const Json& dataset, const std::string& origin
 std::vector<ImageLevel> parse_levels(const Json& attributes, const Json& own,
                                      const std::optional<std::array<double, 2>>& mpp,
                                      const std::string& origin) {
-  const Json ome = require_object(attributes, "ome", origin);
-  const Json multiscales = require<Json>(ome, "multiscales", origin);
+  const Json& ome = require_object(attributes, "ome", origin);
+  const Json& multiscales = require_field(ome, "multiscales", origin);
   if (!multiscales.is_array() || multiscales.empty()) {
     fail(ErrorCode::malformed, "{}: 'multiscales' holds no image", origin);
   }
-  const Json datasets = require<Json>(multiscales.front(), "datasets", origin);
+  const Json& datasets = require_field(multiscales.front(), "datasets", origin);
   if (!datasets.is_array() || datasets.empty()) {
     fail(ErrorCode::malformed, "{}: 'multiscales' holds no levels", origin);
   }
@@ -83,8 +83,8 @@ ImageColour parse_colour(const Json& own, const std::string& origin) {
 
 ImageRecord parse_image_record(const std::string& id, const Json& group,
                                const StoreVersion& version, const std::string& origin) {
-  const Json attributes = require_object(group, "attributes", origin);
-  const Json own = require_object(attributes, "headrace", origin);
+  const Json& attributes = require_object(group, "attributes", origin);
+  const Json& own = require_object(attributes, "headrace", origin);
   ImageRecord record;
   record.id = id;
   const VersionImage& stated = version.images.at(id);

@@ -8,25 +8,32 @@
 
 namespace headrace::cohort::detail {
 
-/// A required field of a metadata object. Errors: malformed (names the key and `origin`).
-template <typename T>
-T require(const Json& object, const char* key, const std::string& origin) {
+/// A required field of a metadata object, as long as the object. Errors: malformed (names the key
+/// and `origin`).
+inline const Json& require_field(const Json& object, const char* key, const std::string& origin) {
   const auto found = object.find(key);
   if (found == object.end()) {
     fail(ErrorCode::malformed, "{}: the field '{}' is missing; ingest the store again", origin,
          key);
   }
+  return *found;
+}
+
+/// Its value. Errors: also malformed where it is of another kind.
+template <typename T>
+T require(const Json& object, const char* key, const std::string& origin) {
+  const Json& found = require_field(object, key, origin);
   try {
-    return found->get<T>();
+    return found.get<T>();
   } catch (const Json::exception&) {
     fail(ErrorCode::malformed, "{}: the field '{}' is {}, which is not of its kind", origin, key,
-         found->dump().substr(0, 80));
+         found.dump().substr(0, 80));
   }
 }
 
 /// A required field that is an object itself. Errors: malformed (names the key, what it is, `origin`).
-inline Json require_object(const Json& object, const char* key, const std::string& origin) {
-  Json found = require<Json>(object, key, origin);
+inline const Json& require_object(const Json& object, const char* key, const std::string& origin) {
+  const Json& found = require_field(object, key, origin);
   if (!found.is_object()) {
     fail(ErrorCode::malformed, "{}: the field '{}' is {}, expected an object", origin, key,
          found.dump().substr(0, 80));

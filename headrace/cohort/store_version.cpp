@@ -16,6 +16,7 @@ namespace {
 
 using detail::optional;
 using detail::require;
+using detail::require_field;
 
 constexpr const char* kHead = "manifest.json";
 constexpr std::size_t kHashDigits = 64, kShortestPrefix = 4, kShownDigits = 12;
@@ -41,9 +42,9 @@ StoredPart parse_part(const Json& json, const std::string& origin) {
 
 VersionImage parse_image(const Json& json, const std::string& origin) {
   VersionImage image;
-  image.pixels = parse_part(require<Json>(json, "pixels", origin), origin);
-  image.columns = require<Json>(json, "columns", origin);
-  const Json labels = require<Json>(json, "labels", origin);
+  image.pixels = parse_part(require_field(json, "pixels", origin), origin);
+  image.columns = require_field(json, "columns", origin);
+  const Json& labels = require_field(json, "labels", origin);
   for (const auto& [set, label] : labels.items()) {
     image.labels[set] = {require<std::string>(label, "group", origin), parse_part(label, origin)};
   }
@@ -95,7 +96,9 @@ std::string StoreVersion::text() const {
 std::string StoreVersion::hash() const { return sha256_hex(std::string_view(text())); }
 
 std::vector<ClassSet> StoreVersion::class_sets() const {
-  return class_sets_of(facts.value("class_sets", Json::object()), classes, version_key(hash()));
+  const Json sets = facts.value("class_sets", Json::object());
+  if (sets.is_object() && sets.empty()) return {};  // the hash takes long to compute
+  return class_sets_of(sets, classes, version_key(hash()));
 }
 
 std::uint64_t StoreVersion::bytes() const {
@@ -115,9 +118,9 @@ StoreVersion StoreVersion::parse(const std::string& text, const std::string& ori
   StoreVersion version;
   version.kind = require<std::string>(json, "kind", origin);
   version.classes = optional<std::vector<std::string>>(json, "classes", origin, {});
-  version.facts = require<Json>(json, "facts", origin);
-  const Json root = require<Json>(json, "root", origin),
-             images = require<Json>(json, "images", origin);
+  version.facts = require_field(json, "facts", origin);
+  const Json& root = require_field(json, "root", origin);
+  const Json& images = require_field(json, "images", origin);
   for (const auto& [key, entry] : root.items()) {
     version.root[key] = {require<std::string>(entry, "sha256", origin),
                          require<std::uint64_t>(entry, "size", origin)};
@@ -189,7 +192,7 @@ StoreHead StoreHead::load(const storage::Store& store) {
   check_store_format(require<int>(json, "format", origin), origin);
   StoreHead head;
   head.current = require<std::string>(json, "dataset_hash", origin);
-  const Json log = require<Json>(json, "log", origin);
+  const Json& log = require_field(json, "log", origin);
   for (const auto& entry : log) {
     head.log.push_back({require<std::string>(entry, "version", origin),
                         optional<std::string>(entry, "parent", origin, ""),

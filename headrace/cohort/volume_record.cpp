@@ -56,7 +56,7 @@ std::vector<VolumeLevel> parse_volume_levels(const Json& own, const std::string&
 }
 
 IntensityStats parse_body(const Json& own, const std::string& origin) {
-  const Json body = require<Json>(own, "body", origin);
+  const Json& body = require_field(own, "body", origin);
   const std::string where = origin + ", 'body'";
   IntensityStats stats;
   stats.voxels = require<std::uint64_t>(body, "voxels", where);
@@ -85,7 +85,7 @@ std::vector<VolumeChannel> parse_channels(const Json& own, const std::string& or
 }
 
 void parse_file_grid(const Json& own, const std::string& origin, VolumeRecord& volume) {
-  const Json json = require<Json>(own, "file_grid", origin);
+  const Json& json = require_field(own, "file_grid", origin);
   const std::string where = origin + ", 'file_grid'";
   volume.file_grid.shape_zyx = require<std::array<std::int64_t, 3>>(json, "shape_zyx", where);
   volume.file_grid.affine_lps = require<std::array<double, 16>>(json, "affine_lps", where);
