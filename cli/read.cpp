@@ -11,7 +11,7 @@
 #include "cli/read_region.hpp"
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/storage/place.hpp"
 

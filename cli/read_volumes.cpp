@@ -11,9 +11,9 @@
 #include "cli/read_region.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/threads.hpp"
-#include "headrace/imaging/image_file.hpp"
-#include "headrace/imaging/nifti/nifti_writer.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/imaging/volume/canonical_grid.hpp"
+#include "headrace/imaging/volume/nifti_writer.hpp"
 #include "headrace/pixels/palette.hpp"
 
 namespace headrace::cli {

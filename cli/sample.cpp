@@ -12,7 +12,7 @@
 #include "cli/sample_volumes.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
-#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"
 #include "headrace/transform/slide/slide_spec.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/imaging/tiff/jpeg_splice.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"

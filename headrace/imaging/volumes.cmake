@@ -1,4 +1,4 @@
-# Sources and libraries of volumes: volume/, nifti/, dicom/.
+# Sources and libraries of volumes: volume/, dicom/.
 target_sources(headrace_imaging PRIVATE
   dicom/acquisitions.cpp
   dicom/character_sets.cpp
@@ -10,10 +10,10 @@ target_sources(headrace_imaging PRIVATE
   dicom/regular_stack.cpp
   dicom/slice_stack.cpp
   dicom/suv.cpp
-  nifti/nifti_grid.cpp
-  nifti/nifti_header.cpp
-  nifti/nifti_reader.cpp
-  nifti/nifti_writer.cpp
+  volume/nifti_grid.cpp
+  volume/nifti_header.cpp
+  volume/nifti_reader.cpp
+  volume/nifti_writer.cpp
   volume/canonical_grid.cpp
   volume/gzip_slices.cpp
   volume/grid_place.cpp

@@ -9,7 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/progress.hpp"
-#include "headrace/imaging/nifti/nifti_writer.hpp"
+#include "headrace/imaging/volume/nifti_writer.hpp"
 #include "headrace/phantom/volume_renderer.hpp"
 #include "headrace/storage/atomic_file.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/pixels/jpeg/jpeg_encoder.hpp"
 
 namespace headrace::report {

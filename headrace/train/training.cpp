@@ -6,7 +6,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/loader/decode_choice.hpp"
+#include "headrace/loader/plan/decode_choice.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/measure/figure_table.hpp"
 #include "headrace/model/safetensors.hpp"

@@ -8,8 +8,8 @@
 
 #include "headrace/core/intensity_unit.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
-#include "headrace/view/lru_cache.hpp"
 #include "headrace/view/shown_items.hpp"
+#include "headrace/view/slide/lru_cache.hpp"
 #include "headrace/view/slide/zoom_tiles.hpp"
 #include "headrace/view/volume/voxel_source.hpp"
 

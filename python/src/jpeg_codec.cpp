@@ -8,7 +8,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/imaging/png_codec.hpp"
+#include "headrace/imaging/picture/png_codec.hpp"
 #include "headrace/zarr/codec/imagecodecs_jpeg.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/unlocked.hpp"

@@ -11,7 +11,7 @@
 
 #include "headrace/core/threads.hpp"
 #include "headrace/handover/volume/volume_export.hpp"
-#include "headrace/imaging/nifti/nifti_reader.hpp"
+#include "headrace/imaging/volume/nifti_reader.hpp"
 #include "headrace/imaging/volume/nrrd.hpp"
 #include "tests/core/error_of.hpp"
 #include "tests/imaging/axis_orders.hpp"

@@ -1,4 +1,4 @@
-#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

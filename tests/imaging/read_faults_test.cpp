@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headrace/core/posix.hpp"
-#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
 #include "headrace/imaging/tiff/tiff_picture.hpp"

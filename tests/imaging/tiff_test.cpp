@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <random>
 
-#include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/label_reader.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
 #include "headrace/imaging/tiff/label_writer.hpp"

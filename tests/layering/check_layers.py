@@ -1,5 +1,5 @@
-"""House rules that a compiler does not hold: who may include and link whom, sizes, banned words, the one door for bytes, the one file that
-parses command lines, samples, links of the docs.
+"""House rules that a compiler does not hold: who may include and link whom, folders that include each other, sizes, banned words, the one
+door for bytes, the one file that parses command lines, samples, links of the docs.
 
 Usage: check_layers.py [ROOT]      prints one line a violation, each with file and line; exit code 1 if there is any.
 """
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from folder_cycles import check_folders
 from include_reach import includers, units_with
 from precompiled_names import missing_includes
 
@@ -268,6 +269,7 @@ def violations(root):
     yield from check_kinds(root, names)
     yield from check_headers(root, names)
     yield from check_reach(root, names)
+    yield from check_folders(root, names)
     yield from check_links(root, names, rows)
     yield from check_sizes(root, names)
     yield from check_words(root, names)

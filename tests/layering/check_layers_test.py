@@ -43,6 +43,18 @@ class Rules(unittest.TestCase):
         self.write("headrace/zarr/volume/c.cpp", '#include "headrace/core/slide/d.hpp"\n')
         self.expect("headrace/zarr/slide/a.cpp:2: slide includes volume", "headrace/zarr/volume/c.cpp:1: volume includes slide")
 
+    def test_folders_that_include_each_other_are_named_and_listed(self):
+        self.write("headrace/zarr/codec/blosc.hpp", '#include "headrace/zarr/array.hpp"\n#include "headrace/core/error.hpp"\n')
+        self.write("headrace/zarr/cpu/rows.hpp", '#include "headrace/zarr/array.hpp"\n')
+        self.write("headrace/zarr/read.cpp", '#include "headrace/zarr/cpu/rows.hpp"\n')
+        self.expect()
+        self.write("headrace/zarr/open.cpp", '\n#include "headrace/zarr/codec/blosc.hpp"\n')
+        self.expect("headrace/zarr/open.cpp:2: headrace/zarr includes headrace/zarr/codec, which includes it")
+        self.write("tests/layering/folder_cycles.txt", "# why\nheadrace/zarr/codec  headrace/zarr  a factory\n")
+        self.expect()
+        self.write("headrace/zarr/open.cpp", "")
+        self.expect("tests/layering/folder_cycles.txt:2: headrace/zarr and headrace/zarr/codec do not include each other")
+
     def test_a_name_of_a_header_stands_once(self):
         self.write("headrace/core/array.hpp", "\n")
         self.expect("headrace/zarr/array.hpp:1: headrace/core/array.hpp has the same name")

@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/ingest/slide/ingest_slides.hpp"
 #include "headrace/pixels/stain/stain_angles.hpp"

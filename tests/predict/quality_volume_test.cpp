@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "headrace/core/threads.hpp"
-#include "headrace/imaging/nifti/nifti_writer.hpp"
+#include "headrace/imaging/volume/nifti_writer.hpp"
 #include "headrace/ingest/volume/ingest_volumes.hpp"
 #include "tests/core/error_of.hpp"
 #include "tests/imaging/sample_files.hpp"

@@ -8,7 +8,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 
 namespace headrace::report {
 namespace {

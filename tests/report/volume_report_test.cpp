@@ -9,7 +9,7 @@
 
 #include "headrace/core/json.hpp"
 #include "headrace/core/read_file.hpp"
-#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/pixels/palette.hpp"
 #include "headrace/report/plane_picture.hpp"
 #include "headrace/report/run_report.hpp"

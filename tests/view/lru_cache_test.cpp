@@ -1,4 +1,4 @@
-#include "headrace/view/lru_cache.hpp"
+#include "headrace/view/slide/lru_cache.hpp"
 
 #include <gtest/gtest.h>
 

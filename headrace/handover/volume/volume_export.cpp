@@ -4,7 +4,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/handover/volume/file_order.hpp"
-#include "headrace/imaging/nifti/nifti_writer.hpp"
+#include "headrace/imaging/volume/nifti_writer.hpp"
 #include "headrace/imaging/volume/nrrd_writer.hpp"
 
 namespace headrace::handover {

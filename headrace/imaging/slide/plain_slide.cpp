@@ -5,10 +5,10 @@
 #include <mutex>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/orientation.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
+#include "headrace/imaging/picture/png_codec.hpp"
 #include "headrace/imaging/pixel_size.hpp"
-#include "headrace/imaging/png_codec.hpp"
 #include "headrace/imaging/slide/one_level_slide.hpp"
 #include "headrace/imaging/tiff/tiff_colours.hpp"
 #include "headrace/pixels/jpeg/jpeg_app_data.hpp"

@@ -2,9 +2,9 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/file_kind.hpp"
-#include "headrace/imaging/nifti/nifti_header.hpp"
-#include "headrace/imaging/nifti/nifti_reader.hpp"
 #include "headrace/imaging/volume/metaimage.hpp"
+#include "headrace/imaging/volume/nifti_header.hpp"
+#include "headrace/imaging/volume/nifti_reader.hpp"
 #include "headrace/imaging/volume/nrrd.hpp"
 #include "headrace/imaging/volume/text_header.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"

@@ -9,8 +9,8 @@
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/device/device_scope.hpp"
 #include "headrace/device/memory_relief.hpp"
-#include "headrace/loader/background_labels.hpp"
-#include "headrace/loader/expected_dataset.hpp"
+#include "headrace/loader/plan/background_labels.hpp"
+#include "headrace/loader/plan/expected_dataset.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 
 namespace headrace::loader::detail {

@@ -8,7 +8,7 @@
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/loader/config/loader_config.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/decode_choice.hpp"
+#include "headrace/loader/plan/decode_choice.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/loader/plan/share.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"

@@ -9,7 +9,7 @@
 #include "headrace/loader/plan/plan_images.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/loader/plan/tile_corners.hpp"
-#include "headrace/loader/volume/volume_tile_plan.hpp"
+#include "headrace/loader/plan/volume_tile_plan.hpp"
 
 namespace headrace::loader {
 namespace {

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "headrace/loader/plan/plan_images.hpp"
-#include "headrace/loader/volume/volume_tile_plan.hpp"
+#include "headrace/loader/plan/volume_tile_plan.hpp"
 #include "headrace/measure/confusion.hpp"
 
 namespace headrace::train {

@@ -11,7 +11,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/release.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
-#include "headrace/loader/expected_dataset.hpp"
+#include "headrace/loader/plan/expected_dataset.hpp"
 #include "headrace/loader/plan/folds.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 #include "headrace/runs/trained_cases.hpp"

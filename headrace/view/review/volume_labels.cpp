@@ -7,7 +7,7 @@
 #include "headrace/core/threads.hpp"
 #include "headrace/handover/volume/file_order.hpp"
 #include "headrace/handover/volume/volume_export.hpp"
-#include "headrace/imaging/nifti/nifti_writer.hpp"
+#include "headrace/imaging/volume/nifti_writer.hpp"
 #include "headrace/view/review/reviewed_masks.hpp"
 #include "headrace/view/volume/lesion_contours.hpp"
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "headrace/core/ignore_label.hpp"
-#include "headrace/imaging/png_codec.hpp"
+#include "headrace/imaging/picture/png_codec.hpp"
 #include "headrace/pixels/jpeg/jpeg_encoder.hpp"
 #include "headrace/result/image_result.hpp"
 

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "headrace/pixels/image.hpp"
-#include "headrace/view/lru_cache.hpp"
 #include "headrace/view/slide/deep_zoom.hpp"
+#include "headrace/view/slide/lru_cache.hpp"
 #include "headrace/view/slide/slide_picture.hpp"
 
 namespace headrace::view {

@@ -1,4 +1,4 @@
-#include "headrace/loader/volume/volume_tile_plan.hpp"
+#include "headrace/loader/plan/volume_tile_plan.hpp"
 
 #include <algorithm>
 #include <array>

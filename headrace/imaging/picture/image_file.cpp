@@ -1,4 +1,4 @@
-#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/picture/image_file.hpp"
 
 #include <span>
 
@@ -6,7 +6,7 @@
 #include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/label_reader.hpp"
 #include "headrace/imaging/orientation.hpp"
-#include "headrace/imaging/png_codec.hpp"
+#include "headrace/imaging/picture/png_codec.hpp"
 #include "headrace/imaging/tiff/tiff_colours.hpp"
 #include "headrace/imaging/tiff/tiff_picture.hpp"
 #include "headrace/pixels/jpeg/jpeg_app_data.hpp"

@@ -1,4 +1,4 @@
-#include "headrace/imaging/nifti/nifti_writer.hpp"
+#include "headrace/imaging/volume/nifti_writer.hpp"
 
 #include <array>
 #include <cstring>

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/nifti/nifti_header.hpp"
+#include "headrace/imaging/volume/nifti_header.hpp"
 
 namespace headrace::imaging {
 namespace {

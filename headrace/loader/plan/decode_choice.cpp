@@ -1,4 +1,4 @@
-#include "headrace/loader/decode_choice.hpp"
+#include "headrace/loader/plan/decode_choice.hpp"
 
 #include <algorithm>
 #include <memory>

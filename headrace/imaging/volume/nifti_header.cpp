@@ -1,4 +1,4 @@
-#include "headrace/imaging/nifti/nifti_header.hpp"
+#include "headrace/imaging/volume/nifti_header.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "headrace/loader/background_labels.hpp"
+#include "headrace/loader/plan/background_labels.hpp"
 
 #include <algorithm>
 #include <cstring>

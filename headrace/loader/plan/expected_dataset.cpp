@@ -1,4 +1,4 @@
-#include "headrace/loader/expected_dataset.hpp"
+#include "headrace/loader/plan/expected_dataset.hpp"
 
 #include <algorithm>
 

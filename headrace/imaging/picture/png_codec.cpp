@@ -1,4 +1,4 @@
-#include "headrace/imaging/png_codec.hpp"
+#include "headrace/imaging/picture/png_codec.hpp"
 
 #include <png.h>
 

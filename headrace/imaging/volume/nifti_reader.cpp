@@ -1,6 +1,6 @@
-#include "headrace/imaging/nifti/nifti_reader.hpp"
+#include "headrace/imaging/volume/nifti_reader.hpp"
 
-#include "headrace/imaging/nifti/nifti_header.hpp"
+#include "headrace/imaging/volume/nifti_header.hpp"
 #include "headrace/imaging/volume/stored_values.hpp"
 #include "headrace/storage/byte_source.hpp"
 #include "headrace/storage/open_store.hpp"

@@ -1,0 +1,43 @@
+"""Pairs of folders of a layer that include each other: a newcomer can't read the one without the other."""
+import re
+from collections import defaultdict
+
+INCLUDE = re.compile(r'\s*#\s*include\s+"(headrace/[^"]+)/[^/"]+"')
+BACK_ENDS = ("cpu", "cuda", "no_cuda", "nvidia")  # how a folder's work is done there: part of the folder
+LISTED = "tests/layering/folder_cycles.txt"
+
+
+def room(folder):
+    head, _, last = folder.rpartition("/")
+    return head if last in BACK_ENDS else folder
+
+
+def arrows(root, names):
+    """{(from, to): [(file, line)]} between two folders of one layer."""
+    found = defaultdict(list)
+    for name in names:
+        if not name.startswith("headrace/") or not name.endswith((".hpp", ".cpp", ".cu", ".cuh", ".inc")):
+            continue
+        own = room(name.rpartition("/")[0])
+        for number, line in enumerate((root / name).read_text(errors="replace").splitlines(), 1):
+            include = INCLUDE.match(line)
+            if include and (to := room(include[1])) != own and to.split("/")[1:2] == own.split("/")[1:2]:
+                found[own, to].append((name, number))
+    return found
+
+
+def check_folders(root, names):
+    """New pairs, and listed ones that are none any more."""
+    lines = (root / LISTED).read_text().splitlines() if (root / LISTED).exists() else []
+    listed = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            listed[tuple(sorted(line.split()[:2]))] = number
+    found = arrows(root, names)
+    pairs = {tuple(sorted(pair)) for pair in found if pair[::-1] in found}
+    for pair in sorted(pairs - set(listed)):
+        fewer = min((pair, pair[::-1]), key=lambda p: len(found[p]))
+        file, number = found[fewer][0]
+        yield f"{file}:{number}: {fewer[0]} includes {fewer[1]}, which includes it; move what both need, or list the pair in {LISTED}"
+    for pair in sorted(set(listed) - pairs):
+        yield f"{LISTED}:{listed[pair]}: {pair[0]} and {pair[1]} do not include each other; remove the line"
