@@ -109,6 +109,21 @@ TEST(SlideWithoutOpenSlide, GoldenWindowsOfLevelZeroAreTheSame) {
   EXPECT_GE(windows, 10);
 }
 
+TEST(SlideWithoutOpenSlide, APixelSizeThatNoScanHasIsNotedByBoth) {
+  const TempFolder folder;
+  std::string bytes = file_text(sample("slides/CMU-1-Small-Region.svs"));
+  const std::string stated = "MPP = 0.4990";
+  const auto at = bytes.find(stated);
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, stated.size(), "MPP = 4990.0");
+  const std::string path = folder.write("large.svs", bytes);
+  const auto near = SlideReader::open(path), far = open_far(path);
+  EXPECT_FALSE(near->info().mpp_x || far->info().mpp_x);
+  const std::vector<Note> expected{make_note(NoteCode::pixel_size_ignored, {4990, 4990})};
+  EXPECT_EQ(near->info().notes, expected);
+  EXPECT_EQ(far->info().notes, expected);
+}
+
 TEST(SlideWithoutOpenSlide, OtherScannersFormatsSayWhatReadsThem) {
   for (const char* name : {"slides/hamamatsu-DAPI-387.ndpi", "slides/dicom-bone-jpeg.dcm"}) {
     const Error error = thrown_by([&] { open_far(sample(name)); });

@@ -1,22 +1,21 @@
 """What affected.py says of changes, in a small tree and in this one; its tables against the tree that they speak of."""
 import contextlib
 import io
-import tempfile
 import unittest
 from pathlib import Path
 
 import affected
 from check_layers import files_of
+from small_tree import SmallTree
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class SmallTree(unittest.TestCase):
+class Plans(SmallTree):
     """math < zarr < loader < train; paint is used by train, which only hands its page on; command `train` includes train, `look` zarr."""
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.root = Path(self.folder.name)
+        super().setUp()
         self.write("headrace/LAYERS", "math:\nzarr: math\nloader: math zarr\npaint: math\ntrain: math zarr loader paint\n"
                    "cli: math zarr loader paint train\n")
         for layer in ("math", "zarr", "loader", "paint", "train"):
@@ -41,14 +40,6 @@ class SmallTree(unittest.TestCase):
         self.write("tests/cli/test_page.py", "def test_page(run):\n    open('paint.html')\ndef test_other(run):\n    pass\n")
         self.write("tests/zarr_readers/store_test.py", "def test_a():\n    run_tool('zarr_tool')\n")
         self.write("tests/sweep/test_sweep.py", "def test_a():\n    pass\n")
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def write(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
     def expect(self, changed, cases, pytest):
         plan = affected.plan_for(self.root, [changed])

@@ -1,15 +1,13 @@
 """Every rule of check_layers.py, broken once in a small tree, must be found with its file and line."""
-import tempfile
 import unittest
-from pathlib import Path
 
 import check_layers
+from small_tree import SmallTree
 
 
-class Rules(unittest.TestCase):
+class Rules(SmallTree):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.root = Path(self.folder.name)
+        super().setUp()
         self.write("headrace/LAYERS", "math:\ncore: math\nzarr: math core\n")
         for layer in ("math", "core", "zarr"):
             self.write(f"headrace/{layer}/README.md", "A layer.\n")
@@ -17,19 +15,8 @@ class Rules(unittest.TestCase):
         self.write("headrace/zarr/CMakeLists.txt", "headrace_layer(zarr LINK headrace_core)\n")
         self.write("README.md", "[layers](headrace/LAYERS) [web](https://example.org/x)\n")
 
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def write(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
     def expect(self, *starts):
-        found = list(check_layers.violations(self.root))
-        self.assertEqual(len(found), len(starts), found)
-        for line, start in zip(found, starts):
-            self.assertTrue(line.startswith(start), line)
+        self.expect_violations(list(check_layers.violations(self.root)), starts)
 
     def test_a_clean_tree_passes(self):
         self.expect()

@@ -1,33 +1,17 @@
 """Every rule of check_prose.py, broken once in a small tree, must be found with its file and line."""
-import tempfile
 import unittest
-from pathlib import Path
 
 import check_prose
+from small_tree import SmallTree
 
 
 def words(count):
     return " ".join(["word"] * count)
 
 
-class Rules(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.root = Path(self.folder.name)
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def write(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
+class Rules(SmallTree):
     def expect(self, *starts):
-        found = list(check_prose.violations(self.root))
-        self.assertEqual(len(found), len(starts), found)
-        for line, start in zip(found, starts):
-            self.assertTrue(line.startswith(start), line)
+        self.expect_violations(list(check_prose.violations(self.root)), starts)
 
     def test_short_sentences_pass(self):
         self.write("README.md", f"# Title\nOne is short. {words(25)}.\n\n- {words(25)}.\n")

@@ -56,6 +56,7 @@ void take_aperio_facts(SlideInfo& info, const std::string& description) {
   const PixelSize size = stated_pixel_size(*mpp, *mpp);
   info.mpp_y = size.mpp_y;
   info.mpp_x = size.mpp_x;
+  info.notes.insert(info.notes.end(), size.notes.begin(), size.notes.end());
 }
 
 void check_aperio_facts(SlideInfo& info, const std::string& description, const std::string& name) {
