@@ -100,7 +100,7 @@ style:  ## layers, sizes, banned words, links, the docs' sentences; then clang-f
 	@if command -v shellcheck >/dev/null; then git ls-files '*.sh' .ci/run tools/gpu-check | xargs shellcheck; else echo "no shellcheck"; fi
 
 lint: style  ## the same, and clang-tidy where it is installed
-	@if command -v clang-tidy >/dev/null; then git ls-files 'headrace/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet; \
+	@if command -v clang-tidy >/dev/null; then git ls-files 'headrace/*.cpp' 'learn/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet; \
 	 else echo "no clang-tidy"; fi
 
 reference:  ## the headers' reference as web pages, in reference-out/; fails on a warning (needs doxygen)

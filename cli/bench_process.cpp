@@ -10,7 +10,7 @@
 #include "cli/bench_meter.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
-#include "headrace/process/process.hpp"
+#include "learn/process/process.hpp"
 
 namespace headrace::cli {
 namespace {

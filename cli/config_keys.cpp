@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "headrace/config/run_config.hpp"
 #include "headrace/transform/slide/slide_spec.hpp"
 #include "headrace/transform/spec_reader.hpp"
 #include "headrace/transform/volume/volume_spec.hpp"
+#include "learn/config/run_config.hpp"
 
 namespace headrace::cli {
 namespace {

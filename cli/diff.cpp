@@ -4,11 +4,11 @@
 
 #include "cli/commands.hpp"
 #include "headrace/cohort/store_version.hpp"
-#include "headrace/config/run_config.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/versions/version_diff.hpp"
-#include "headrace/runs/run_comparison.hpp"
 #include "headrace/storage/open_store.hpp"
+#include "learn/config/run_config.hpp"
+#include "learn/runs/run_comparison.hpp"
 
 namespace headrace::cli {
 namespace {

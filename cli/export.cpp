@@ -14,10 +14,10 @@
 #include "headrace/core/option_choice.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
-#include "headrace/handover/export_result.hpp"
-#include "headrace/handover/ome_zarr/export_ome_zarr.hpp"
-#include "headrace/handover/ome_zarr/stored_image.hpp"
-#include "headrace/result/image_result.hpp"
+#include "learn/handover/export_result.hpp"
+#include "learn/handover/ome_zarr/export_ome_zarr.hpp"
+#include "learn/handover/ome_zarr/stored_image.hpp"
+#include "learn/result/image_result.hpp"
 
 namespace headrace::cli {
 namespace {

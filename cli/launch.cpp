@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ranks/rank_info.hpp"
+#include "learn/ranks/rank_info.hpp"
 
 namespace headrace::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "cli/open_run.hpp"
 
-#include "headrace/config/run_config.hpp"
+#include "learn/config/run_config.hpp"
 
 namespace headrace::cli {
 

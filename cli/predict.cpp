@@ -15,19 +15,19 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/device/device_choice.hpp"
-#include "headrace/handover/export_result.hpp"
 #include "headrace/ingest/ingest_report.hpp"
 #include "headrace/ingest/inputs/common_options.hpp"
 #include "headrace/ingest/volume/volume_ingest_options.hpp"
-#include "headrace/runs/folds_folder.hpp"
-#include "headrace/runs/run_folder.hpp"
+#include "learn/handover/export_result.hpp"
+#include "learn/runs/folds_folder.hpp"
+#include "learn/runs/run_folder.hpp"
 #ifdef HR_TORCH
 #include "cli/left_out.hpp"
 #include "cli/process_settings.hpp"
 #include "cli/result_exports.hpp"
 #include "cli/stop_signal.hpp"
-#include "headrace/predict/predict.hpp"
-#include "headrace/predict/watch/watch.hpp"
+#include "learn/predict/predict.hpp"
+#include "learn/predict/watch/watch.hpp"
 #endif
 
 namespace headrace::cli {

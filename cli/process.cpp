@@ -8,7 +8,7 @@
 #include "cli/bench_meter.hpp"
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/process/process_file.hpp"
+#include "learn/process/process_file.hpp"
 
 namespace headrace::cli {
 namespace {

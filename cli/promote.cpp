@@ -1,4 +1,4 @@
-#include "headrace/runs/promote.hpp"
+#include "learn/runs/promote.hpp"
 
 #include <fmt/format.h>
 #include <pwd.h>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "headrace/config/run_config.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
+#include "learn/config/run_config.hpp"
 
 namespace headrace::cli {
 namespace {

@@ -20,10 +20,10 @@
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/ingest/versions/verify.hpp"
-#include "headrace/runs/promoted_from.hpp"
-#include "headrace/runs/run_folder.hpp"
 #include "headrace/storage/open_store.hpp"
-#include "headrace/train/replay/replay.hpp"
+#include "learn/runs/promoted_from.hpp"
+#include "learn/runs/run_folder.hpp"
+#include "learn/train/replay/replay.hpp"
 #endif
 
 namespace headrace::cli {

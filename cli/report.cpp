@@ -1,4 +1,4 @@
-#include "headrace/report/run_report.hpp"
+#include "learn/report/run_report.hpp"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,11 @@
 
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/report/comparison.hpp"
-#include "headrace/report/folds_report.hpp"
-#include "headrace/runs/folds_folder.hpp"
-#include "headrace/runs/run_folder.hpp"
 #include "headrace/storage/open_store.hpp"
+#include "learn/report/comparison.hpp"
+#include "learn/report/folds_report.hpp"
+#include "learn/runs/folds_folder.hpp"
+#include "learn/runs/run_folder.hpp"
 
 namespace headrace::cli {
 namespace {

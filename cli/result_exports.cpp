@@ -1,7 +1,7 @@
 #include "cli/result_exports.hpp"
 
 #include "headrace/core/json.hpp"
-#include "headrace/runs/run_folder.hpp"
+#include "learn/runs/run_folder.hpp"
 
 namespace headrace::cli {
 namespace {

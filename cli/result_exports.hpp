@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/handover/export_result.hpp"
+#include "learn/handover/export_result.hpp"
 
 namespace headrace::cli {
 

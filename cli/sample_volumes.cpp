@@ -10,9 +10,9 @@
 #include "cli/montage.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
-#include "headrace/report/plane_sides.hpp"
 #include "headrace/transform/volume/volume_graph.hpp"
 #include "headrace/transform/volume/volume_spec.hpp"
+#include "learn/report/plane_sides.hpp"
 
 namespace headrace::cli {
 namespace {

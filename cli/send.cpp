@@ -10,8 +10,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/handover/send/send_files.hpp"
-#include "headrace/handover/send/stow_files.hpp"
+#include "learn/handover/send/send_files.hpp"
+#include "learn/handover/send/stow_files.hpp"
 
 namespace headrace::cli {
 namespace {

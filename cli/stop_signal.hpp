@@ -1,5 +1,5 @@
 #pragma once
-#include "headrace/train/stop_listener.hpp"
+#include "learn/train/stop_listener.hpp"
 
 namespace headrace::cli {
 

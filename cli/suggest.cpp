@@ -1,4 +1,4 @@
-#include "headrace/suggest/suggest.hpp"
+#include "learn/suggest/suggest.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "headrace/config/run_config.hpp"
 #include "headrace/core/posix.hpp"
+#include "learn/config/run_config.hpp"
 
 namespace headrace::cli {
 

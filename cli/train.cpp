@@ -12,20 +12,20 @@
 #include "cli/launch.hpp"
 #include "cli/torch_program.hpp"
 #include "cli/train_folds.hpp"
-#include "headrace/config/run_config.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/log.hpp"
-#include "headrace/ranks/ordered_all_reduce.hpp"
-#include "headrace/ranks/rank_info.hpp"
-#include "headrace/runs/folds_folder.hpp"
+#include "learn/config/run_config.hpp"
+#include "learn/ranks/ordered_all_reduce.hpp"
+#include "learn/ranks/rank_info.hpp"
+#include "learn/runs/folds_folder.hpp"
 #ifdef HR_TORCH
 #include "cli/code_facts.hpp"
 #include "cli/process_settings.hpp"
 #include "cli/stop_signal.hpp"
 #include "cli/trackers.hpp"
 #include "cli/validation_predictions.hpp"
-#include "headrace/train/trainer.hpp"
+#include "learn/train/trainer.hpp"
 #endif
 
 namespace headrace::cli {

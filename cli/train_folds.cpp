@@ -21,10 +21,10 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/loader/plan/folds.hpp"
-#include "headrace/report/folds_report.hpp"
-#include "headrace/runs/folds_folder.hpp"
-#include "headrace/runs/run_folder.hpp"
 #include "headrace/storage/open_store.hpp"
+#include "learn/report/folds_report.hpp"
+#include "learn/runs/folds_folder.hpp"
+#include "learn/runs/run_folder.hpp"
 
 namespace headrace::cli {
 namespace {

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "headrace/config/run_config.hpp"
+#include "learn/config/run_config.hpp"
 
 namespace headrace::cli {
 

@@ -4,8 +4,8 @@
 
 #include "cli/code_version.hpp"
 #include "cli/stop_signal.hpp"
-#include "headrace/predict/predict.hpp"
-#include "headrace/runs/run_folder.hpp"
+#include "learn/predict/predict.hpp"
+#include "learn/runs/run_folder.hpp"
 
 namespace headrace::cli {
 

@@ -16,9 +16,9 @@
 #include "cli/commands.hpp"
 #include "cli/stop_signal.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/view/http/access.hpp"
-#include "headrace/view/http/http_server.hpp"
-#include "headrace/view/viewer.hpp"
+#include "learn/view/http/access.hpp"
+#include "learn/view/http/http_server.hpp"
+#include "learn/view/viewer.hpp"
 
 namespace headrace::cli {
 namespace {

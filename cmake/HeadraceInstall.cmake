@@ -3,11 +3,11 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Headrace)
 
-install(TARGETS headrace_headrace EXPORT HeadraceTargets)
+install(TARGETS headrace_headrace headrace_learn EXPORT HeadraceTargets)
 install(EXPORT HeadraceTargets NAMESPACE Headrace:: DESTINATION ${_package})
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/headrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp"
-        PATTERN "cpu" EXCLUDE PATTERN "no_cuda" EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/headrace ${PROJECT_SOURCE_DIR}/learn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "cpu" EXCLUDE PATTERN "no_cuda" EXCLUDE)
 install(FILES ${PROJECT_BINARY_DIR}/include/headrace/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -1,11 +1,9 @@
 #pragma once
 
-/// What programs that use the library include: stores, reading, batches, transforms, figures, ingest
-/// and processing. Training, and evaluation of a run, are in headrace/train/trainer.hpp and
-/// headrace/train/evaluate/evaluate_run.hpp, in builds with LibTorch. docs/library.md has examples.
+/// What programs that use the library include: stores, reading, batches, transforms and ingest.
+/// learn/learn.hpp has figures, configs of runs and processing besides. docs/library.md has examples.
 
 #include "headrace/cohort/cohort.hpp"
-#include "headrace/config/run_config.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
@@ -19,9 +17,6 @@
 #include "headrace/ingest/volume/ingest_volumes.hpp"
 #include "headrace/loader/dlpack.hpp"
 #include "headrace/loader/loader.hpp"
-#include "headrace/measure/slide/slide_metrics.hpp"
-#include "headrace/measure/volume/volume_metrics.hpp"
-#include "headrace/process/process.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"
 #include "headrace/transform/slide/slide_spec.hpp"
 #include "headrace/transform/volume/volume_graph.hpp"

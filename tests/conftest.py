@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("cli", "handover")]
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("cli", "learn/handover")]
 from ct_inputs import STS  # noqa: E402
 from driving import SAMPLES, few_nuclei, headrace  # noqa: E402
 from made_once import made_once  # noqa: E402

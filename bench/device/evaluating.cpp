@@ -13,8 +13,8 @@
 #include "bench/device/feed_store.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
-#include "headrace/inference/network.hpp"
-#include "headrace/train/evaluate/evaluate.hpp"
+#include "learn/inference/network.hpp"
+#include "learn/train/evaluate/evaluate.hpp"
 
 namespace headrace::device_bench {
 namespace {

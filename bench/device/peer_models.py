@@ -1,4 +1,4 @@
-"""The networks, losses and steps of `headrace train`, in plain torch: what peers feed is the same model (headrace/model)."""
+"""The networks, losses and steps of `headrace train`, in plain torch: what peers feed is the same model (learn/model)."""
 
 
 def conv_norm(torch, dims, inside, outside, groups, kernel=3, stride=1):

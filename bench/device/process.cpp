@@ -7,7 +7,7 @@
 #include "bench/device/commands.hpp"
 #include "cli/bench_process.hpp"
 #include "headrace/core/error.hpp"
-#include "tests/process/large_tiff.hpp"
+#include "tests/learn/process/large_tiff.hpp"
 
 int headrace::device_bench::processing(int argc, char** argv) {
   if (argc < 2) fail(ErrorCode::usage, "usage: process FOLDER [EDGE]");

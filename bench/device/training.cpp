@@ -25,9 +25,9 @@
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/device/gpu_meter.hpp"
-#include "headrace/inference/network.hpp"
 #include "headrace/loader/loader.hpp"
-#include "headrace/train/training_times.hpp"
+#include "learn/inference/network.hpp"
+#include "learn/train/training_times.hpp"
 
 namespace headrace::device_bench {
 namespace {

@@ -19,10 +19,10 @@
 #include <numeric>
 
 #include "headrace/core/json.hpp"
-#include "headrace/inference/batch_place.hpp"
-#include "headrace/predict/ensemble_pass.hpp"
-#include "headrace/predict/image_prediction.hpp"
-#include "headrace/predict/prediction_thread.hpp"
+#include "learn/inference/batch_place.hpp"
+#include "learn/predict/ensemble_pass.hpp"
+#include "learn/predict/image_prediction.hpp"
+#include "learn/predict/prediction_thread.hpp"
 
 namespace {
 

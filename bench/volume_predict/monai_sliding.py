@@ -21,7 +21,7 @@ def weights_of(path):
 
 
 def network(weights):
-    """Probabilities of the run's unet3d (headrace/model/unet3d.cpp): two levels, kernels of one voxel. As such it takes any order of axes."""
+    """Probabilities of the run's unet3d (learn/model/unet3d.cpp): two levels, kernels of one voxel. As such it takes any order of axes."""
     import torch
     from torch.nn import functional
 

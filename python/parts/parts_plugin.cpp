@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/inference/python_plugin.hpp"
+#include "learn/inference/python_plugin.hpp"
 #include "python/parts/embedded_python.hpp"
 
 namespace headrace::python {

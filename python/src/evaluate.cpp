@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "headrace/config/figure_rules.hpp"
 #include "headrace/core/cancel.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/threads.hpp"
-#include "headrace/measure/slide/slide_metrics.hpp"
-#include "headrace/measure/volume/volume_metrics.hpp"
+#include "learn/config/figure_rules.hpp"
+#include "learn/measure/slide/slide_metrics.hpp"
+#include "learn/measure/volume/volume_metrics.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/evaluated_arrays.hpp"
 #include "python/src/python_calls.hpp"

@@ -12,8 +12,8 @@
 #include "headrace/core/cancel.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/ignore_label.hpp"
-#include "headrace/measure/score.hpp"
-#include "headrace/measure/volume/volume_meter.hpp"
+#include "learn/measure/score.hpp"
+#include "learn/measure/volume/volume_meter.hpp"
 
 namespace headrace::python {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "headrace/measure/slide/slide_counts.hpp"
-#include "headrace/measure/volume/volume_figures.hpp"
+#include "learn/measure/slide/slide_counts.hpp"
+#include "learn/measure/volume/volume_figures.hpp"
 
 namespace headrace::python {
 

@@ -13,14 +13,14 @@
 #include <string>
 #include <utility>
 
-#include "headrace/config/figure_rules.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/loader/run_inputs.hpp"
 #include "headrace/loader/stall_json.hpp"
-#include "headrace/measure/figure_names.hpp"
-#include "headrace/measure/figure_table.hpp"
+#include "learn/config/figure_rules.hpp"
+#include "learn/measure/figure_names.hpp"
+#include "learn/measure/figure_table.hpp"
 #include "python/src/batch_meta.hpp"
 #include "python/src/batch_source.hpp"
 #include "python/src/unlocked.hpp"

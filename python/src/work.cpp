@@ -8,7 +8,7 @@
 #include "headrace/ingest/phi/identifying_text.hpp"
 #include "headrace/ingest/versions/verify_folder.hpp"
 #include "headrace/pixels/statistics/choose_statistics.hpp"
-#include "headrace/process/process_file.hpp"
+#include "learn/process/process_file.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/python_calls.hpp"
 #include "python/src/work_options.hpp"

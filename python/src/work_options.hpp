@@ -7,7 +7,7 @@
 #include "headrace/ingest/labels/ingest_labels.hpp"
 #include "headrace/ingest/slide/ingest_slides.hpp"
 #include "headrace/ingest/volume/ingest_volumes.hpp"
-#include "headrace/process/process_file.hpp"
+#include "learn/process/process_file.hpp"
 
 namespace headrace::python {
 

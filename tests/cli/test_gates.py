@@ -130,7 +130,7 @@ def test_a_folder_that_can_not_be_written(promotable, tmp_path, small_disk):
 
 
 def test_bounds_of_intervals(run, tmp_path):
-    """Bounds that are met: tests/measure/gate_test.cpp. Three cases have no interval, which is a miss that says what makes one."""
+    """Bounds that are met: tests/learn/measure/gate_test.cpp. Three cases have no interval, which is a miss that says what makes one."""
     assert json.loads((run / "eval.json").read_text())["overall"]["no_interval"] == "3 cases: no interval"
     with_gates(run, [{"figure": "accuracy", "least": 0, "bound": "lower"}])
     said = headrace("eval", "--run", run, code=3).stdout

@@ -15,25 +15,25 @@ import subprocess
 import sys
 from pathlib import Path
 
-from check_layers import CODE, files_of, layer_of, read_layers
 from cmake_tests import CppTests
 from include_reach import INCLUDE, includers
+from project_tree import CODE, HALVES, files_of, layer_of, read_layers
 from python_reach import PythonTests, commands_in, is_test_file
 
 MANY_HEADERS = 60  # from here on all headers are compiled, as the CTest case `headers` does
 EVERYTHING, MENTIONED, NOTHING = "everything", "mentioned", "nothing"
 # First row that matches. MENTIONED: tests whose text has the file's name. NOTHING: the checks of `make style` alone.
 RULES = (
-    (r"headrace/[^/]+", EVERYTHING),
-    (r"headrace/[^/]+/README\.md|cli/README\.md", NOTHING),
-    (r"headrace/[^/]+/.+", "layer"),
+    (r"(headrace|learn)/([^/]+/)?README\.md|cli/README\.md", NOTHING),
+    (r"(headrace|learn)/[^/]+", EVERYTHING),
+    (r"(headrace|learn)/[^/]+/.+", "layer"),
     (r"cli/.+", "program"),
     (r"python/(headrace|headrace_program)/.+", "package"),
     (r"python/.+", "core of the package"),
     (r"tests/cases/.+", "cases"),
     (r"tests/layering/.+", "house rules"),
     (r"tests/temporary_folder\.hpp|tests/matrices\.hpp", "cpp test"),
-    (r"tests/[^/]+", EVERYTHING),
+    (r"tests/(learn/)?[^/]+", EVERYTHING),
     (r"tests/[^/]+/.+\.py", "python test"),
     (r"tests/.+", "cpp test"),
     (r"samples/README\.md", NOTHING),
@@ -78,7 +78,7 @@ class Tree:
         self.by_file = includers(root, self.names)
         self.command_layers = {c: self._layers_below(f"cli/{c}.cpp") for c in self.commands}
         package = root / "python/CMakeLists.txt"
-        linked = {"ingest", "config", "process"} & set(self.rows) if package.exists() else set()  # headrace_headrace of cli/CMakeLists.txt
+        linked = {"ingest", "config", "process"} & set(self.rows) if package.exists() else set()  # headrace_learn of python/CMakeLists.txt
         self.package_layers = linked | {lower for layer in linked for lower in self.rows[layer]}
         self.drives = {name: self._driven(name) for name in self.python.files}
 
@@ -91,7 +91,7 @@ class Tree:
                 continue
             seen.add(one)
             for included in INCLUDE.findall((self.root / one).read_text(errors="replace")):
-                if included.startswith("headrace/"):
+                if included.split("/")[0] in HALVES and layer_of(included):
                     layers.add(layer_of(included))
                 elif included.startswith("cli/"):
                     waiting += [included, included.rsplit(".", 1)[0] + ".cpp"]

@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 import affected
-from check_layers import files_of
+from project_tree import files_of
 from small_tree import SmallTree
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,6 +85,17 @@ class Plans(SmallTree):
             self.assertEqual(plan.lists()["pytest"], ["tests"])
             self.assertEqual(plan.cases, {"math", "zarr", "loader", "paint", "train", "layers", "headers"})
 
+    def test_the_second_half_is_reached_alike(self):
+        self.write("headrace/LAYERS", "headrace/\nmath:\nzarr: math\nlearn/\nloader: math zarr\npaint: math\ntrain: math zarr loader\ncli/\ncli: math zarr train\n")
+        (self.root / "tests/train/CMakeLists.txt").unlink()
+        self.write("tests/learn/train/CMakeLists.txt", "headrace_test(train SOURCES ../../loader/fixture.cpp LINK headrace_train)\n")
+        self.write("cli/train.cpp", '#include "learn/train/train.hpp"\n')
+        self.expect("learn/train/a.cpp", ["train"], self.TRAINED)
+        self.expect("tests/learn/train/a_test.cpp", ["train"], [])
+        self.expect("tests/loader/fixture.cpp", ["loader", "train"], [])
+        self.expect("learn/train/README.md", [], [])
+        self.expect("learn/README.md", [], [])
+
     def test_docs_reach_who_reads_them(self):
         self.write("docs/keys.md", "\n")
         self.expect("docs/keys.md", [], [])
@@ -139,13 +150,13 @@ class ThisTree(unittest.TestCase):
                 self.assertLessEqual(set(values), words, name)
 
     def test_pages_reach_few_and_the_base_reaches_all(self):
-        few = affected.plan_for(ROOT, ["headrace/view/viewer.cpp"])
+        few = affected.plan_for(ROOT, ["learn/view/viewer.cpp"])
         files = {n.split("::")[0] for n in few.pytest}
         self.assertIn("tests/cli/test_view_page.py", files)
         self.assertIn("tests/cli/test_view_saving.py", files)
         self.assertIn("view", few.cases)
         self.assertNotIn("tests/cli/test_training.py", files)
-        page = affected.plan_for(ROOT, ["headrace/report/html.cpp"])
+        page = affected.plan_for(ROOT, ["learn/report/html.cpp"])
         self.assertIn("tests/cli/test_report.py", {n.split("::")[0] for n in page.pytest})
         self.assertIn("train", page.cases)
         core = affected.plan_for(ROOT, ["headrace/core/json.cpp"])

@@ -14,7 +14,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from check_layers import files_of, layer_of
+from project_tree import files_of, layer_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "cmake"))
 import unity_groups

@@ -1,18 +1,17 @@
-"""House rules that a compiler does not hold: who may include and link whom, folders that include each other, sizes, banned words, the one
+"""House rules that a compiler does not hold: who may include and link whom, that what makes batches knows nothing of what works with them, folders that include each other, sizes, banned words, the one
 door for bytes, the one file that parses command lines, samples, links of the docs.
 
 Usage: check_layers.py [ROOT]      prints one line a violation, each with file and line; exit code 1 if there is any.
 """
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 from folder_cycles import check_folders
 from include_reach import includers, units_with
 from precompiled_names import missing_includes
+from project_tree import CODE, HALVES, MAKES, WORKS, files_of, layer_of, read_homes, read_layers
 
-CODE = (".hpp", ".cpp", ".cu", ".cuh")
 MAX_LINES, MAX_TEST_LINES = 500, 700
 # A transform's header is for its own source and for what makes or reads lists; what only holds one includes the list's name.
 OPERATION = re.compile(r"headrace/transform/[^/]+/operations/[^/]+\.hpp")
@@ -27,7 +26,7 @@ BANNED = {
     "std::rand(": ((), "results must repeat: draw from math/philox.hpp"),
     "#pragma omp atomic": ((), "the sum would depend on the order of threads"),
 }
-# In code below headrace/, comments and literals apart: what a process does to itself and shows to its user is the program's.
+# In code below headrace/ and learn/, comments and literals apart: what a process does to itself and shows to its user is the program's.
 PROGRAMS_OWN = (
     (re.compile(r"(?<![\w.>])(setenv|unsetenv|putenv|mallopt)\s*\("), "the library changes neither environment nor malloc"),
     (re.compile(r"(?<![\w.>])(sigaction\b|signal\s*\()"), "the library installs no signal handler"),
@@ -48,50 +47,27 @@ PARSER = re.compile(r'^\s*#\s*include\s*[<"]CLI/')
 PARSERS_HOME = "cli/command_line.cpp"
 FLAG = re.compile(r"--[a-z][a-z-]*")
 FLAGS_OF_OTHERS = ("gdcmconv --raw",)  # commands of other programs that a sentence may quote
-NO_FLAGS = ("headrace/report/style_sheet.cpp",)  # variables of CSS look the same
+NO_FLAGS = ("learn/report/style_sheet.cpp",)  # variables of CSS look the same
 COMMENT_OR_LITERAL = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""", re.S)
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X")) + r")\b")
 
 
-def files_of(root):
-    """Tracked and new files, as paths relative to root; every file where there is no git."""
-    done = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
-    if done.returncode == 0:
-        names = done.stdout.splitlines()
-    else:
-        names = [str(p.relative_to(root)) for p in root.rglob("*")]
-    return sorted(n for n in set(names) if (root / n).is_file())
-
-
-def read_layers(root):
-    rows = {}
-    for line in (root / "headrace/LAYERS").read_text().splitlines():
-        line = line.split("#")[0].strip()
-        if line:
-            layer, _, allowed = line.partition(":")
-            rows[layer.strip()] = allowed.split()
-    return rows
-
-
-def layer_of(name):
-    parts = name.split("/")
-    if parts[0] == "headrace" and len(parts) > 2:
-        return parts[1]
-    return "cli" if parts[0] == "cli" else None
-
-
-def check_includes(root, names, rows):
+def check_includes(root, names, rows, homes):
     for name in names:
-        layer = layer_of(name)
-        if layer is None or not name.endswith(CODE):
+        layer, half = layer_of(name), name.split("/")[0]
+        if half not in (*HALVES, "cli") or not name.endswith(CODE):
             continue
-        if layer not in rows:
+        if layer and layer not in rows:
             yield f"{name}:1: layer '{layer}' is not in headrace/LAYERS"
             continue
+        if layer and half in HALVES and homes[layer] != half:
+            yield f"{name}:1: layer '{layer}' lies in {homes[layer]}/, as headrace/LAYERS states"
         for number, line in enumerate((root / name).read_text(errors="replace").splitlines(), 1):
-            found = re.match(r'\s*#\s*include\s+["<]headrace/([a-z0-9_]+)/', line)
-            if found and found[1] != layer and found[1] not in rows[layer]:
-                yield f"{name}:{number}: {layer} includes {found[1]}; it may include: {' '.join([layer, *rows[layer]])}"
+            found = re.match(r'\s*#\s*include\s+["<](headrace|learn)/(?:([a-z0-9_]+)/)?', line)
+            if found and half == MAKES and found[1] == WORKS:
+                yield f"{name}:{number}: {MAKES}/ makes batches and includes nothing of {WORKS}/; move what it needs of it down, or itself up"
+            elif found and layer and found[2] and found[2] != layer and found[2] not in rows[layer]:
+                yield f"{name}:{number}: {layer} includes {found[2]}; it may include: {' '.join([layer, *rows[layer]])}"
 
 
 def check_kinds(root, names):
@@ -102,7 +78,7 @@ def check_kinds(root, names):
         if layer_of(name) in (None, "cli") or not name.endswith(CODE) or parts[2] not in other:
             continue
         for number, line in enumerate((root / name).read_text(errors="replace").splitlines(), 1):
-            found = re.match(rf'\s*#\s*include\s+"headrace/[a-z0-9_]+/({other[parts[2]]})/', line)
+            found = re.match(rf'\s*#\s*include\s+"(?:headrace|learn)/[a-z0-9_]+/({other[parts[2]]})/', line)
             if found:
                 yield f"{name}:{number}: {parts[2]} includes {found[1]}; move what both need out of the two folders"
 
@@ -133,23 +109,28 @@ def check_reach(root, names):
                    "slide_transform_list.hpp or volume_transform_list.hpp in place of the operations")
 
 
-def check_links(root, names, rows):
+def check_links(root, names, rows, homes):
     for name in names:
         layer = layer_of(name)
-        if layer is None or not name.endswith("CMakeLists.txt"):
+        if not name.endswith("CMakeLists.txt") or not (layer or name.startswith(f"{MAKES}/")):
             continue
         for number, line in enumerate((root / name).read_text().splitlines(), 1):
             for target in re.findall(r"\bheadrace_([a-z0-9]+)\b", line.split("#")[0]):
-                if target in rows and target != layer and target not in rows.get(layer, []):
+                if layer is None:
+                    if homes.get(target, target) == WORKS:
+                        yield f"{name}:{number}: {MAKES}/ links headrace_{target} of {WORKS}/"
+                elif target in rows and target != layer and target not in rows.get(layer, []):
                     yield f"{name}:{number}: {layer} links headrace_{target}; it may link: {' '.join(rows.get(layer, []))}"
 
 
-def check_cycles(rows):
+def check_cycles(rows, homes):
     seen = []
     for layer, allowed in rows.items():
         for lower in allowed:
             if lower not in seen:
                 yield f"headrace/LAYERS: {layer} names {lower}, which does not stand above it"
+            elif homes[layer] == MAKES and homes[lower] == WORKS:
+                yield f"headrace/LAYERS: {layer} of {MAKES}/ names {lower} of {WORKS}/"
         seen.append(layer)
 
 
@@ -197,7 +178,7 @@ def split_code(text):
 
 def check_manners(root, names):
     for name in names:
-        if not name.startswith("headrace/") or not name.endswith(CODE):
+        if name.split("/")[0] not in HALVES or not name.endswith(CODE):
             continue
         code, literals = split_code((root / name).read_text(errors="replace"))
         for number, line in enumerate(code.splitlines(), 1):
@@ -252,9 +233,9 @@ def check_links_of_docs(root, names):
                         yield f"{name}:{number}: dead link '{target}'"
 
 
-def check_readmes(root, rows):
-    for layer in rows:
-        folder = root / "cli" if layer == "cli" else root / "headrace" / layer
+def check_readmes(root, homes):
+    for layer, home in homes.items():
+        folder = root / "cli" if layer == "cli" else root / home / layer
         readme = folder / "README.md"
         if not readme.exists():
             yield f"{readme.relative_to(root)}:1: missing; say what the layer is, may not do, and where to add the usual thing"
@@ -263,14 +244,14 @@ def check_readmes(root, rows):
 
 
 def violations(root):
-    names, rows = files_of(root), read_layers(root)
-    yield from check_cycles(rows)
-    yield from check_includes(root, names, rows)
+    names, rows, homes = files_of(root), read_layers(root), read_homes(root)
+    yield from check_cycles(rows, homes)
+    yield from check_includes(root, names, rows, homes)
     yield from check_kinds(root, names)
     yield from check_headers(root, names)
     yield from check_reach(root, names)
     yield from check_folders(root, names)
-    yield from check_links(root, names, rows)
+    yield from check_links(root, names, rows, homes)
     yield from check_sizes(root, names)
     yield from check_words(root, names)
     yield from check_manners(root, names)
@@ -278,7 +259,7 @@ def violations(root):
     yield from check_parser(root, names)
     yield from check_samples(root, names)
     yield from check_links_of_docs(root, names)
-    yield from check_readmes(root, rows)
+    yield from check_readmes(root, homes)
 
 
 def main():

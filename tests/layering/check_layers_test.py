@@ -25,6 +25,29 @@ class Rules(SmallTree):
         self.write("headrace/core/up.cpp", '#include <vector>\n#include "headrace/zarr/array.hpp"\n')
         self.expect("headrace/core/up.cpp:2: core includes zarr")
 
+    def test_what_makes_batches_includes_nothing_that_works_with_them(self):
+        self.write("headrace/LAYERS", "headrace/\nmath:\ncore: math\nzarr: math core\nlearn/\ntrain: core zarr\n")
+        self.write("learn/train/README.md", "A layer.\n")
+        self.write("learn/train/train.cpp", '#include "headrace/zarr/array.hpp"\n#include "learn/train/train.hpp"\n')
+        self.write("learn/train/CMakeLists.txt", "headrace_layer(train LINK headrace_zarr)\n")
+        self.expect()
+        self.write("headrace/zarr/up.cpp", '#include "headrace/zarr/array.hpp"\n#include "learn/train/train.hpp"\n')
+        self.write("headrace/all.hpp", "#include <learn/learn.hpp>\n")
+        self.write("headrace/CMakeLists.txt", "add_library(all INTERFACE)\ntarget_link_libraries(all INTERFACE headrace_zarr headrace_train)\n")
+        self.expect("headrace/all.hpp:1: headrace/ makes batches and includes nothing of learn/",
+                    "headrace/zarr/up.cpp:2: headrace/ makes batches and includes nothing of learn/", "headrace/CMakeLists.txt:2: headrace/ links headrace_train")
+
+    def test_a_row_of_the_first_half_names_none_of_the_second(self):
+        self.write("learn/train/README.md", "A layer.\n")
+        self.write("headrace/LAYERS", "learn/\ntrain:\nheadrace/\nmath:\ncore: math train\nzarr: math core\n")
+        self.expect("headrace/LAYERS: core of headrace/ names train of learn/")
+
+    def test_a_layer_lies_in_its_half(self):
+        self.write("headrace/LAYERS", "headrace/\nmath:\ncore: math\nzarr: math core\nlearn/\ntrain: core zarr\n")
+        self.write("learn/train/README.md", "A layer.\n")
+        self.write("headrace/train/a.cpp", "\n")
+        self.expect("headrace/train/a.cpp:1: layer 'train' lies in learn/")
+
     def test_slides_and_volumes_do_not_know_each_other(self):
         self.write("headrace/zarr/slide/a.cpp", '#include "headrace/zarr/array.hpp"\n#include "headrace/zarr/volume/b.hpp"\n')
         self.write("headrace/zarr/volume/c.cpp", '#include "headrace/core/slide/d.hpp"\n')

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from check_layers import files_of
+from project_tree import files_of
 
 MEASURED = re.compile(r"(README|CONTRIBUTING|docs/[^/]+)\.md")
 MAX_MEAN, MAX_WORDS = 25, 60

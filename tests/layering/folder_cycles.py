@@ -2,7 +2,7 @@
 import re
 from collections import defaultdict
 
-INCLUDE = re.compile(r'\s*#\s*include\s+"(headrace/[^"]+)/[^/"]+"')
+INCLUDE = re.compile(r'\s*#\s*include\s+"((?:headrace|learn)/[^"]+)/[^/"]+"')
 BACK_ENDS = ("cpu", "cuda", "no_cuda", "nvidia")  # how a folder's work is done there: part of the folder
 LISTED = "tests/layering/folder_cycles.txt"
 
@@ -16,7 +16,7 @@ def arrows(root, names):
     """{(from, to): [(file, line)]} between two folders of one layer."""
     found = defaultdict(list)
     for name in names:
-        if not name.startswith("headrace/") or not name.endswith((".hpp", ".cpp", ".cu", ".cuh", ".inc")):
+        if not name.startswith(("headrace/", "learn/")) or not name.endswith((".hpp", ".cpp", ".cu", ".cuh", ".inc")):
             continue
         own = room(name.rpartition("/")[0])
         for number, line in enumerate((root / name).read_text(errors="replace").splitlines(), 1):

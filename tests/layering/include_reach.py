@@ -4,7 +4,7 @@ import re
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 CODE = (".hpp", ".cuh", ".inc", ".cpp", ".cu")
 UNITS = (".cpp", ".cu")
-FOLDERS = ("headrace/", "cli/", "python/")  # of what is shipped: tests may include what they test
+FOLDERS = ("headrace/", "learn/", "cli/", "python/")  # of what is shipped: tests may include what they test
 
 
 def includers(root, names):

@@ -4,7 +4,7 @@ does not use it."""
 import ast
 import re
 
-FOLDERS = ("", "cli", "handover")  # of tests/, whose helpers every file may import (tests/conftest.py)
+FOLDERS = ("", "cli", "learn/handover")  # of tests/, whose helpers every file may import (tests/conftest.py)
 
 
 def is_test_file(name):

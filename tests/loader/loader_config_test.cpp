@@ -1,4 +1,4 @@
-// The loader's part of RUN.yaml. Each of its keys, and every refusal, is tested where all of RUN.yaml is read: tests/config.
+// The loader's part of RUN.yaml. Each of its keys, and every refusal, is tested where all of RUN.yaml is read: tests/learn/config.
 #include "headrace/loader/config/loader_config.hpp"
 
 #include <gtest/gtest.h>

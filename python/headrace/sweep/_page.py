@@ -14,7 +14,7 @@ FEW = 30  # complete trials below which importance says little
 CAUTION = """It was chosen by its figure on the images that it is shown for, so this figure is too good: judge it on others, by headrace eval
 with a split that no trial saw."""
 ORDER = {"complete": 0, "pruned": 1, "failed": 2}
-# The look of a run's report (headrace/report/style_sheet.cpp).
+# The look of a run's report (learn/report/style_sheet.cpp).
 STYLE = """
 :root { color-scheme:light dark; --ink:#1c2530; --soft:#5d6b7a; --line:#e3e8ee; --paper:#fff; --ground:#f4f6f9; --accent:#1f6f9f;
   --good:#14805e; --bad:#b4462f; }

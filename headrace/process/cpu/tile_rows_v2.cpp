@@ -1,3 +1,0 @@
-#include "headrace/process/cpu/tile_rows.inc"
-
-const headrace::process::cpu::Driver headrace::process::cpu::kDriverV2{tile};

@@ -1,0 +1,19 @@
+#include "learn/predict/volume/tensor_voxels.hpp"
+
+#include <ATen/ops/cat.h>
+
+#include "learn/inference/tensor_math.hpp"
+#include "learn/measure/score.hpp"
+#include "learn/predict/probability_tensor.hpp"
+
+namespace headrace::predict {
+
+at::Tensor tensor_voxels(const at::Tensor& probabilities,
+                         std::span<const std::uint8_t> lesion_classes) {
+  const at::Tensor bytes = probability_bytes(probabilities);
+  if (lesion_classes.empty()) return bytes;
+  const at::Tensor sum = inference::sum_of(probabilities, lesion_classes);
+  return at::cat({bytes, inference::two_rows(inference::in_steps(sum, measure::kScoreSteps))}, 1);
+}
+
+}  // namespace headrace::predict

@@ -1,0 +1,3 @@
+#include "learn/process/cpu/tile_rows.inc"
+
+const headrace::process::cpu::Driver headrace::process::cpu::kDriverV2{tile};
