@@ -2,7 +2,10 @@
 import re
 from collections import defaultdict
 
-INCLUDE = re.compile(r'\s*#\s*include\s+"((?:headrace|learn)/[^"]+)/[^/"]+"')
+from project_tree import HALVES
+
+FOLDERS = tuple(f"{half}/" for half in HALVES)
+INCLUDE = re.compile(r'\s*#\s*include\s+"((?:headrace|learn)(?:/[^"]+)?)/[^/"]+"')
 BACK_ENDS = ("cpu", "cuda", "no_cuda", "nvidia")  # how a folder's work is done there: part of the folder
 LISTED = "tests/layering/folder_cycles.txt"
 
@@ -12,18 +15,28 @@ def room(folder):
     return head if last in BACK_ENDS else folder
 
 
-def arrows(root, names):
-    """{(from, to): [(file, line)]} between two folders of one layer."""
+def all_arrows(root, names):
+    """{(from, to): [(file, line)]} between any two folders."""
     found = defaultdict(list)
     for name in names:
-        if not name.startswith(("headrace/", "learn/")) or not name.endswith((".hpp", ".cpp", ".cu", ".cuh", ".inc")):
+        if not name.startswith(FOLDERS) or not name.endswith((".hpp", ".cpp", ".cu", ".cuh", ".inc")):
             continue
         own = room(name.rpartition("/")[0])
         for number, line in enumerate((root / name).read_text(errors="replace").splitlines(), 1):
             include = INCLUDE.match(line)
-            if include and (to := room(include[1])) != own and to.split("/")[1:2] == own.split("/")[1:2]:
+            if include and (to := room(include[1])) != own:
                 found[own, to].append((name, number))
     return found
+
+
+def arrows(root, names):
+    """Those between two folders of one layer."""
+    return {(own, to): lines for (own, to), lines in all_arrows(root, names).items() if own.split("/")[1:2] == to.split("/")[1:2]}
+
+
+def pairs_of(found):
+    """The pairs of folders that include each other, each once."""
+    return sorted({tuple(sorted(pair)) for pair in found if pair[::-1] in found})
 
 
 def check_folders(root, names):
@@ -34,7 +47,7 @@ def check_folders(root, names):
         if line.strip() and not line.startswith("#"):
             listed[tuple(sorted(line.split()[:2]))] = number
     found = arrows(root, names)
-    pairs = {tuple(sorted(pair)) for pair in found if pair[::-1] in found}
+    pairs = set(pairs_of(found))
     for pair in sorted(pairs - set(listed)):
         fewer = min((pair, pair[::-1]), key=lambda p: len(found[p]))
         file, number = found[fewer][0]
