@@ -13,12 +13,12 @@
 #include "headrace/core/json.hpp"
 #ifdef HR_TORCH
 #include "cli/process_settings.hpp"
-#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 #include "learn/config/figure_rules.hpp"
 #include "learn/measure/figure_table.hpp"
 #include "learn/measure/gate.hpp"
 #include "learn/runs/run_folder.hpp"
-#include "learn/train/evaluate/evaluate_run.hpp"
+#include "learn/train/evaluate_run.hpp"
 #endif
 
 namespace headrace::cli {

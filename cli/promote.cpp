@@ -11,7 +11,7 @@
 
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 #include "learn/config/run_config.hpp"
 
 namespace headrace::cli {

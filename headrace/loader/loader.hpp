@@ -8,7 +8,7 @@
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/loader/batch.hpp"
 #include "headrace/loader/config/loader_config.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/loader/plan/share.hpp"
 

@@ -5,8 +5,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/log.hpp"
-#include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/plan/folds.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 #include "headrace/storage/open_store.hpp"
 
 namespace headrace::loader {

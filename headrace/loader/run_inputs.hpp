@@ -6,7 +6,7 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/loader/config/loader_config.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 
 namespace headrace::loader {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "headrace/core/error.hpp"
+#include "headrace/zarr/codec/strided.hpp"
 #include "headrace/zarr/fill_value.hpp"
-#include "headrace/zarr/strided.hpp"
 
 namespace headrace::zarr {
 namespace {

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
+#include "headrace/zarr/codec/strided.hpp"
 #include "headrace/zarr/placement.hpp"
-#include "headrace/zarr/strided.hpp"
 
 namespace headrace::zarr {
 

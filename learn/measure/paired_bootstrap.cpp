@@ -3,7 +3,7 @@
 #include <map>
 #include <numeric>
 
-#include "learn/measure/bootstrap.hpp"
+#include "learn/measure/base/bootstrap.hpp"
 
 namespace headrace::measure {
 namespace {

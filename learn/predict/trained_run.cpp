@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 #include "learn/predict/full_path.hpp"
 #include "learn/runs/weights_file.hpp"
 #include "learn/runs/weights_identity.hpp"

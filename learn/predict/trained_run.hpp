@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 #include "learn/config/run_config.hpp"
 #include "learn/inference/network.hpp"
 #include "learn/predict/volume/or_reason.hpp"

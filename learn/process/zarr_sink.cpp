@@ -11,7 +11,7 @@
 #include "headrace/storage/open_store.hpp"
 #include "headrace/storage/store_lock.hpp"
 #include "headrace/zarr/array_writer.hpp"
-#include "headrace/zarr/strided.hpp"
+#include "headrace/zarr/codec/strided.hpp"
 
 namespace headrace::process {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 #include <span>
 
-#include "learn/measure/bootstrap.hpp"
+#include "learn/measure/base/bootstrap.hpp"
 #include "learn/measure/evaluated_images.hpp"
 
 namespace headrace::runs {

@@ -10,7 +10,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/shell_word.hpp"
 #include "headrace/core/yaml.hpp"
-#include "learn/measure/bootstrap.hpp"
+#include "learn/measure/base/bootstrap.hpp"
 #include "learn/measure/figure_names.hpp"
 #include "learn/measure/figure_table.hpp"
 #include "learn/runs/evaluation_check.hpp"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "learn/measure/bootstrap.hpp"
+#include "learn/measure/base/bootstrap.hpp"
 #include "learn/measure/figure_table.hpp"
 #include "learn/runs/run_comparison.hpp"
 

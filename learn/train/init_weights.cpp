@@ -9,12 +9,12 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 #include "headrace/storage/open_store.hpp"
 #include "learn/runs/run_folder.hpp"
 #include "learn/runs/trained_cases.hpp"
 #include "learn/runs/weights_identity.hpp"
-#include "learn/train/run/run_files.hpp"
+#include "learn/train/evaluate/run_files.hpp"
 
 namespace headrace::train {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "headrace/cohort/cohort.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 #include "learn/config/run_config.hpp"
 
 namespace headrace::train {

@@ -6,7 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 #include "learn/config/run_config.hpp"
 #include "learn/ranks/rank_info.hpp"
 #include "learn/train/run/step_record.hpp"

@@ -12,6 +12,7 @@
 #include "learn/model/safetensors.hpp"
 #include "learn/runs/weights_identity.hpp"
 #include "learn/train/evaluate/baseline_file.hpp"
+#include "learn/train/evaluate/run_files.hpp"
 #include "learn/train/evaluate/validation_subset.hpp"
 #include "learn/train/feeding.hpp"
 #include "learn/train/init_weights.hpp"
@@ -19,10 +20,9 @@
 #include "learn/train/rehearsal.hpp"
 #include "learn/train/run/data_card.hpp"
 #include "learn/train/run/run_changes.hpp"
-#include "learn/train/run/run_files.hpp"
 #include "learn/train/run/run_identity.hpp"
-#include "learn/train/run/run_start.hpp"
 #include "learn/train/run/start_record.hpp"
+#include "learn/train/run_start.hpp"
 #include "learn/train/start_banner.hpp"
 
 namespace headrace::train {

@@ -12,7 +12,7 @@
 #include "headrace/core/cancel.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/ignore_label.hpp"
-#include "learn/measure/score.hpp"
+#include "learn/measure/base/score.hpp"
 #include "learn/measure/volume/volume_meter.hpp"
 
 namespace headrace::python {

@@ -113,7 +113,7 @@ target_link_libraries({folder} PRIVATE Headrace::{target})
 int main() { return headrace::sha256_hex("").size() == 64 ? 0 : 1; }
 """)
     (tmp_path / "judges/main.cpp").write_text("""#include <headrace/core/error.hpp>
-#include <learn/train/evaluate/evaluate_run.hpp>
+#include <learn/train/evaluate_run.hpp>
 
 #include <cstdio>
 int main(int, char** arguments) {

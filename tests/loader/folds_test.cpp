@@ -9,7 +9,7 @@
 #include <span>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/loader/run_inputs.hpp"
 #include "headrace/storage/local_store.hpp"

@@ -14,7 +14,7 @@
 #include "headrace/storage/store.hpp"
 #include "headrace/zarr/array.hpp"
 #include "headrace/zarr/array_writer.hpp"
-#include "headrace/zarr/strided.hpp"
+#include "headrace/zarr/codec/strided.hpp"
 #include "tests/core/error_of.hpp"
 
 namespace headrace::zarr::test {

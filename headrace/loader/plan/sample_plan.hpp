@@ -7,7 +7,7 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/loader/config/loader_config.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 
 namespace headrace::loader {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "headrace/pixels/passes/rgb.hpp"
 #include "headrace/pixels/tissue/morphology.hpp"
-#include "headrace/pixels/tissue/rgb.hpp"
 #include "headrace/pixels/tissue/tissue_mask.hpp"
 
 namespace headrace::pixels {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "headrace/core/enum_names.hpp"
-#include "headrace/pixels/stain/stain_sums.hpp"
+#include "headrace/pixels/passes/stain_sums.hpp"
 
 namespace headrace::pixels {
 

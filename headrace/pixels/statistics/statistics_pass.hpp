@@ -2,10 +2,10 @@
 #include <type_traits>
 #include <variant>
 
-#include "headrace/pixels/stain/stain_sums.hpp"
-#include "headrace/pixels/tissue/mask_passes.hpp"
-#include "headrace/pixels/tissue/rgb.hpp"
-#include "headrace/pixels/volume/volume_passes.hpp"
+#include "headrace/pixels/passes/mask_passes.hpp"
+#include "headrace/pixels/passes/rgb.hpp"
+#include "headrace/pixels/passes/stain_sums.hpp"
+#include "headrace/pixels/passes/volume_passes.hpp"
 
 namespace headrace::pixels {
 

@@ -1,5 +1,5 @@
+#include "headrace/pixels/passes/rgb.hpp"
 #include "headrace/pixels/tissue/morphology.hpp"
-#include "headrace/pixels/tissue/rgb.hpp"
 #include "headrace/pixels/tissue/tissue_passes.hpp"
 
 namespace headrace::pixels {

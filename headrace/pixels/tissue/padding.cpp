@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "headrace/pixels/passes/rgb.hpp"
 #include "headrace/pixels/tissue/morphology.hpp"
-#include "headrace/pixels/tissue/rgb.hpp"
 
 namespace headrace::pixels {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "headrace/pixels/volume/volume_passes.hpp"
+#include "headrace/pixels/passes/volume_passes.hpp"
 
 namespace headrace::pixels {
 

@@ -11,7 +11,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/zarr/codec/chunk_streams.hpp"
 #include "headrace/zarr/codec/scratch.hpp"
-#include "headrace/zarr/strided.hpp"
+#include "headrace/zarr/codec/strided.hpp"
 
 namespace headrace::zarr {
 

@@ -14,7 +14,7 @@
 #include "headrace/imaging/source_stamp.hpp"
 #include "headrace/imaging/volume/canonical_grid.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
-#include "headrace/zarr/strided.hpp"
+#include "headrace/zarr/codec/strided.hpp"
 #include "learn/handover/dicom/series_files.hpp"
 #include "learn/result/level_place.hpp"
 

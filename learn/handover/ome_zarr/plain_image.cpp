@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "headrace/zarr/strided.hpp"
+#include "headrace/zarr/codec/strided.hpp"
 
 namespace headrace::handover {
 namespace {

@@ -9,8 +9,8 @@
 #include "headrace/storage/atomic_folder.hpp"
 #include "headrace/storage/open_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
+#include "headrace/zarr/codec/strided.hpp"
 #include "headrace/zarr/defaults.hpp"
-#include "headrace/zarr/strided.hpp"
 
 namespace headrace::handover {
 namespace {

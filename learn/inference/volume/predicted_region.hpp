@@ -5,7 +5,7 @@
 
 #include "headrace/cohort/body_region.hpp"
 #include "headrace/cohort/cohort.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 
 namespace headrace::inference {
 

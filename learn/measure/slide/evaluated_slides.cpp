@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "learn/measure/evaluated_counts.hpp"
+#include "learn/measure/base/evaluated_counts.hpp"
 
 namespace headrace::measure {
 namespace {

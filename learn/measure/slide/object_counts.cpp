@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "learn/measure/ratio.hpp"
+#include "learn/measure/base/ratio.hpp"
 
 namespace headrace::measure {
 namespace {

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "learn/measure/roc.hpp"
+#include "learn/measure/base/roc.hpp"
 
 namespace headrace::measure {
 

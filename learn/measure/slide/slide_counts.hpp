@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "headrace/core/class_sets.hpp"
-#include "learn/measure/calibration.hpp"
-#include "learn/measure/confusion.hpp"
-#include "learn/measure/roc.hpp"
+#include "learn/measure/base/calibration.hpp"
+#include "learn/measure/base/confusion.hpp"
+#include "learn/measure/base/roc.hpp"
 #include "learn/measure/slide/object_counts.hpp"
 #include "learn/measure/slide/object_matcher.hpp"
 #include "learn/measure/slide/pixel_counts.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "learn/measure/bootstrap.hpp"
-#include "learn/measure/ratio.hpp"
+#include "learn/measure/base/bootstrap.hpp"
+#include "learn/measure/base/ratio.hpp"
 
 namespace headrace::measure {
 namespace {

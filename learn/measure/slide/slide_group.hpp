@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "learn/measure/image_facts.hpp"
+#include "learn/measure/base/image_facts.hpp"
 #include "learn/measure/slide/kappa.hpp"
 #include "learn/measure/slide/slide_counts.hpp"
 

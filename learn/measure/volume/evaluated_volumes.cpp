@@ -1,6 +1,6 @@
 #include "learn/measure/volume/evaluated_volumes.hpp"
 
-#include "learn/measure/evaluated_counts.hpp"
+#include "learn/measure/base/evaluated_counts.hpp"
 #include "learn/measure/figure_table.hpp"
 
 namespace headrace::measure {

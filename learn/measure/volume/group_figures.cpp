@@ -7,8 +7,8 @@
 #include <map>
 #include <numbers>
 
+#include "learn/measure/base/ratio.hpp"
 #include "learn/measure/figure_table.hpp"
-#include "learn/measure/ratio.hpp"
 
 namespace headrace::measure {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "headrace/core/class_sets.hpp"
-#include "learn/measure/calibration.hpp"
-#include "learn/measure/confusion.hpp"
-#include "learn/measure/roc.hpp"
+#include "learn/measure/base/calibration.hpp"
+#include "learn/measure/base/confusion.hpp"
+#include "learn/measure/base/roc.hpp"
 #include "learn/measure/volume/froc.hpp"
 
 namespace headrace::measure {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
-#include "learn/measure/bootstrap.hpp"
+#include "learn/measure/base/bootstrap.hpp"
 #include "learn/measure/figure_table.hpp"
 
 namespace headrace::measure {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "learn/measure/image_facts.hpp"
+#include "learn/measure/base/image_facts.hpp"
 #include "learn/measure/volume/group_figures.hpp"
 
 namespace headrace::measure {

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "learn/measure/roc.hpp"
+#include "learn/measure/base/roc.hpp"
 
 namespace headrace::measure {
 

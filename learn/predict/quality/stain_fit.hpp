@@ -1,6 +1,6 @@
 #pragma once
 #include "headrace/core/image_colour.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 
 namespace headrace::predict {
 

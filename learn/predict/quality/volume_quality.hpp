@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 #include "learn/config/run_config.hpp"
 #include "learn/predict/quality/remark.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "learn/predict/probability_tensor.hpp"
+#include "learn/inference/probability_tensor.hpp"
 
 namespace headrace::predict {
 
@@ -16,7 +16,7 @@ TensorScores::TensorScores(std::size_t classes)
 
 at::Tensor TensorScores::of(const at::Tensor& probabilities) {
   table_ = table_.to(probabilities.device());
-  const at::Tensor bytes = probability_bytes(probabilities);
+  const at::Tensor bytes = inference::probability_bytes(probabilities);
   at::Tensor sum;
   for (std::int64_t c = 0; c < bytes.size(1); ++c) {
     const at::Tensor own = bytes.select(1, c).to(at::kInt);

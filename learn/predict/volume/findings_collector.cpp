@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "learn/measure/score.hpp"
+#include "learn/measure/base/score.hpp"
 #include "learn/measure/volume/lesion_calls.hpp"
 #include "learn/result/image_result.hpp"
 

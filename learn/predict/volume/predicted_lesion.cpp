@@ -1,5 +1,5 @@
 #include "learn/predict/volume/predicted_lesion.hpp"
-#include "learn/measure/score.hpp"
+#include "learn/measure/base/score.hpp"
 
 #include <array>
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "learn/inference/score_rows.hpp"
-#include "learn/measure/score.hpp"
+#include "learn/measure/base/score.hpp"
 #include "learn/result/probability_byte.hpp"
 
 namespace headrace::predict {

@@ -6,7 +6,7 @@
 
 #include "headrace/loader/plan/plan_images.hpp"
 #include "headrace/loader/plan/volume_tile_plan.hpp"
-#include "learn/measure/confusion.hpp"
+#include "learn/measure/base/confusion.hpp"
 
 namespace headrace::train {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "headrace/loader/loader.hpp"
 #include "learn/inference/part_sender.hpp"
-#include "learn/measure/image_facts.hpp"
+#include "learn/measure/base/image_facts.hpp"
 #include "learn/train/evaluate/evaluate.hpp"
 #include "learn/train/evaluate/offered_tile.hpp"
 

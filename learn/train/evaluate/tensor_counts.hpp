@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "headrace/core/class_sets.hpp"
-#include "learn/measure/calibration.hpp"
+#include "learn/measure/base/calibration.hpp"
 
 namespace headrace::train {
 

@@ -6,7 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json_changes.hpp"
-#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 #include "learn/train/run/run_changes.hpp"
 
 namespace headrace::train {

@@ -5,7 +5,7 @@
 
 #include "headrace/core/enum_names.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 #include "learn/config/run_config.hpp"
 #include "learn/train/replay/recorded_run.hpp"
 

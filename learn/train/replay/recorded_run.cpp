@@ -5,7 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json_fault.hpp"
-#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 
 namespace headrace::train {
 

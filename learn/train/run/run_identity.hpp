@@ -4,7 +4,7 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 #include "learn/config/run_config.hpp"
 #include "learn/inference/network.hpp"
 #include "learn/runs/run_folder.hpp"

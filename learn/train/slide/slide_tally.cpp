@@ -12,7 +12,7 @@
 
 #include "headrace/core/ignore_label.hpp"
 #include "learn/inference/tensor_math.hpp"
-#include "learn/measure/score.hpp"
+#include "learn/measure/base/score.hpp"
 
 namespace headrace::train {
 

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "learn/inference/tensor_math.hpp"
-#include "learn/measure/score.hpp"
+#include "learn/measure/base/score.hpp"
 
 namespace headrace::train {
 

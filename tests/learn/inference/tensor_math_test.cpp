@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "learn/inference/score_rows.hpp"
-#include "learn/measure/score.hpp"
+#include "learn/measure/base/score.hpp"
 #include "tests/learn/model/model_device.hpp"
 
 namespace headrace::inference {

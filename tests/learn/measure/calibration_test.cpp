@@ -1,4 +1,4 @@
-#include "learn/measure/calibration.hpp"
+#include "learn/measure/base/calibration.hpp"
 
 #include <gtest/gtest.h>
 

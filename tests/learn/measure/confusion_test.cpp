@@ -1,4 +1,4 @@
-#include "learn/measure/confusion.hpp"
+#include "learn/measure/base/confusion.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "learn/measure/bootstrap.hpp"
+#include "learn/measure/base/bootstrap.hpp"
 #include "learn/measure/volume/froc.hpp"
 #include "learn/measure/volume/lesion_calls.hpp"
 #include "learn/measure/volume/lesion_match.hpp"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "learn/measure/calibration.hpp"
-#include "learn/measure/roc.hpp"
+#include "learn/measure/base/calibration.hpp"
+#include "learn/measure/base/roc.hpp"
 
 int main(int argc, char** argv) {
   using headrace::Json;

@@ -1,4 +1,4 @@
-#include "learn/measure/roc.hpp"
+#include "learn/measure/base/roc.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "learn/inference/tensor_math.hpp"
-#include "learn/measure/score.hpp"
+#include "learn/measure/base/score.hpp"
 #include "learn/predict/volume/tensor_voxels.hpp"
 #include "tests/learn/inference/tiles_there.hpp"
 #include "tests/learn/model/operations_on_meta.hpp"

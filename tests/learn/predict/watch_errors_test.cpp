@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 #include "learn/predict/watch/watch.hpp"
 #include "learn/runs/run_folder.hpp"
 #include "tests/core/error_of.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "headrace/loader/plan/sample_plan.hpp"
-#include "learn/measure/confusion.hpp"
+#include "learn/measure/base/confusion.hpp"
 #include "learn/train/evaluate/evaluation_csv.hpp"
 #include "tests/learn/train/training_fixture.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "headrace/core/error.hpp"
 #include "learn/runs/run_folder.hpp"
-#include "learn/train/evaluate/evaluate_run.hpp"
+#include "learn/train/evaluate_run.hpp"
 #include "learn/train/trainer.hpp"
 #include "tests/learn/train/training_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"

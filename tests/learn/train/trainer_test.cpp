@@ -13,7 +13,7 @@
 #include "headrace/core/sha256.hpp"
 #include "learn/runs/run_folder.hpp"
 #include "learn/runs/weights_identity.hpp"
-#include "learn/train/evaluate/evaluate_run.hpp"
+#include "learn/train/evaluate_run.hpp"
 #include "tests/learn/train/training_fixture.hpp"
 #include "tests/matrices.hpp"
 

@@ -11,7 +11,7 @@
 #include "learn/inference/network.hpp"
 #include "learn/model/safetensors.hpp"
 #include "learn/runs/run_folder.hpp"
-#include "learn/train/evaluate/evaluate_run.hpp"
+#include "learn/train/evaluate_run.hpp"
 #include "learn/train/trainer.hpp"
 #include "tests/learn/train/training_fixture.hpp"
 

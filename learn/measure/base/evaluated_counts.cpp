@@ -1,4 +1,4 @@
-#include "learn/measure/evaluated_counts.hpp"
+#include "learn/measure/base/evaluated_counts.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "learn/train/run/run_start.hpp"
+#include "learn/train/run_start.hpp"
 
 #include <fmt/ranges.h>
 
@@ -6,7 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
-#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 #include "learn/train/run/run_changes.hpp"
 #include "learn/train/run/run_identity.hpp"
 

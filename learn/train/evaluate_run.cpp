@@ -1,4 +1,4 @@
-#include "learn/train/evaluate/evaluate_run.hpp"
+#include "learn/train/evaluate_run.hpp"
 
 #include <filesystem>
 #include <set>
@@ -8,8 +8,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/plan/folds.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 #include "learn/inference/network.hpp"
 #include "learn/model/torch_errors.hpp"
 #include "learn/runs/promotion_candidate.hpp"
@@ -19,8 +19,8 @@
 #include "learn/runs/weights_identity.hpp"
 #include "learn/train/evaluate/baseline_file.hpp"
 #include "learn/train/evaluate/evaluate.hpp"
+#include "learn/train/evaluate/run_files.hpp"
 #include "learn/train/preflight.hpp"
-#include "learn/train/run/run_files.hpp"
 #include "learn/train/run/run_identity.hpp"
 #include "learn/train/start_banner.hpp"
 

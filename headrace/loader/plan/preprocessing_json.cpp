@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 
 namespace headrace::loader {
 namespace {

@@ -1,8 +1,8 @@
-#include "learn/measure/calibration.hpp"
+#include "learn/measure/base/calibration.hpp"
 
 #include <cmath>
 
-#include "learn/measure/ratio.hpp"
+#include "learn/measure/base/ratio.hpp"
 
 namespace headrace::measure {
 namespace {

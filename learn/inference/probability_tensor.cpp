@@ -1,8 +1,8 @@
-#include "learn/predict/probability_tensor.hpp"
+#include "learn/inference/probability_tensor.hpp"
 
 #include <ATen/ops/where.h>
 
-namespace headrace::predict {
+namespace headrace::inference {
 
 at::Tensor probability_bytes(const at::Tensor& probabilities) {
   const at::Tensor above = at::where(probabilities.gt(0), probabilities, 0.0f);
@@ -10,4 +10,4 @@ at::Tensor probability_bytes(const at::Tensor& probabilities) {
   return inside.mul(255).add(0.5f).to(at::kByte);
 }
 
-}  // namespace headrace::predict
+}  // namespace headrace::inference

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "learn/measure/score.hpp"
+#include "learn/measure/base/score.hpp"
 
 namespace headrace::measure {
 

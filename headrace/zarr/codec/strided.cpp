@@ -1,4 +1,4 @@
-#include "headrace/zarr/strided.hpp"
+#include "headrace/zarr/codec/strided.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "learn/train/run/run_files.hpp"
+#include "learn/train/evaluate/run_files.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/run_preprocessing.hpp"
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"

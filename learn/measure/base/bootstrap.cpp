@@ -1,4 +1,4 @@
-#include "learn/measure/bootstrap.hpp"
+#include "learn/measure/base/bootstrap.hpp"
 
 #include <fmt/format.h>
 

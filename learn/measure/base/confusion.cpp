@@ -1,9 +1,9 @@
-#include "learn/measure/confusion.hpp"
+#include "learn/measure/base/confusion.hpp"
 
 #include <numeric>
 
 #include "headrace/core/error.hpp"
-#include "learn/measure/ratio.hpp"
+#include "learn/measure/base/ratio.hpp"
 
 namespace headrace::measure {
 Confusion& Confusion::operator+=(const Confusion& other) {

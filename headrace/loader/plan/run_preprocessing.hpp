@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::loader {

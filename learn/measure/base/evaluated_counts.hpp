@@ -5,8 +5,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/json_fault.hpp"
-#include "learn/measure/confusion.hpp"
-#include "learn/measure/image_facts.hpp"
+#include "learn/measure/base/confusion.hpp"
+#include "learn/measure/base/image_facts.hpp"
 
 namespace headrace::measure {
 

@@ -7,7 +7,7 @@
 
 #include "headrace/core/class_sets.hpp"
 #include "headrace/core/json.hpp"
-#include "learn/measure/roc.hpp"
+#include "learn/measure/base/roc.hpp"
 
 namespace headrace::measure {
 

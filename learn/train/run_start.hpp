@@ -1,6 +1,6 @@
 #pragma once
 #include "headrace/cohort/cohort.hpp"
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 #include "learn/config/run_config.hpp"
 #include "learn/ranks/process_group.hpp"
 #include "learn/runs/run_folder.hpp"

@@ -1,4 +1,4 @@
-#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/plan/preprocessing.hpp"
 
 #include <fmt/ranges.h>
 

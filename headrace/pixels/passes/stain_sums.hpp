@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "headrace/pixels/tissue/rgb.hpp"
+#include "headrace/pixels/passes/rgb.hpp"
 
 namespace headrace::pixels {
 

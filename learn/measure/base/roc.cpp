@@ -1,10 +1,10 @@
-#include "learn/measure/roc.hpp"
+#include "learn/measure/base/roc.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "learn/measure/ratio.hpp"
+#include "learn/measure/base/ratio.hpp"
 
 namespace headrace::measure {
 namespace {

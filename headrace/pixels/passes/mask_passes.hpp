@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "headrace/pixels/tissue/rgb.hpp"
+#include "headrace/pixels/passes/rgb.hpp"
 
 /// Masks of one byte a pixel, 0 or 1, row-major without gaps.
 namespace headrace::pixels {

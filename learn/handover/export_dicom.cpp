@@ -1,4 +1,4 @@
-#include "learn/handover/dicom/export_dicom.hpp"
+#include "learn/handover/export_dicom.hpp"
 
 #include <chrono>
 
