@@ -8,7 +8,7 @@
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
-#include "headrace/ingest/inputs/cohort_inputs.hpp"
+#include "headrace/ingest/slide/cohort_inputs.hpp"
 #include "headrace/ingest/volume/volume_inputs.hpp"
 #include "headrace/loader/plan/plan_images.hpp"
 #include "learn/predict/full_path.hpp"

@@ -5,7 +5,7 @@
 
 #include "headrace/imaging/dicom/dicom_dictionary.hpp"
 #include "headrace/ingest/ingest_report.hpp"
-#include "headrace/ingest/phi/identifying_text.hpp"
+#include "headrace/ingest/names/identifying_text.hpp"
 #include "headrace/ingest/versions/verify_folder.hpp"
 #include "headrace/pixels/statistics/choose_statistics.hpp"
 #include "learn/process/process_file.hpp"

@@ -1,4 +1,4 @@
-#include "headrace/ingest/cohort_ingest.hpp"
+#include "headrace/ingest/work/cohort_ingest.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "headrace/cohort/store_index.hpp"
-#include "headrace/ingest/labels/label_group.hpp"
+#include "headrace/ingest/store/label_group.hpp"
 #include "headrace/ingest/store/recording_store.hpp"
 #include "headrace/ingest/versions/verify.hpp"
 #include "headrace/storage/local_store.hpp"

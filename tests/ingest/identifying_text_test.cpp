@@ -8,9 +8,9 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/note.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
-#include "headrace/ingest/phi/identifying_text.hpp"
+#include "headrace/ingest/names/identifying_text.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 #include "headrace/ingest/phi/phi_rules.hpp"
-#include "headrace/ingest/store/store_names.hpp"
 #include "headrace/ingest/volume/ingest_volumes.hpp"
 #include "headrace/ingest/volume/volume_inputs.hpp"
 

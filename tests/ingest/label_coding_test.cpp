@@ -2,7 +2,7 @@
 
 #include "headrace/core/class_sets.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/inputs/case_rules.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 
 namespace headrace::ingest {

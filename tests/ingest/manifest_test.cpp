@@ -6,7 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/ingest/labels/label_group.hpp"
+#include "headrace/ingest/store/label_group.hpp"
 #include "headrace/ingest/store/recording_store.hpp"
 #include "headrace/ingest/versions/prune.hpp"
 #include "headrace/ingest/versions/verify.hpp"

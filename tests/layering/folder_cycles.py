@@ -40,12 +40,14 @@ def pairs_of(found):
 
 
 def check_folders(root, names):
-    """New pairs, and listed ones that are none any more."""
+    """New pairs, and listed ones that have no reason or are none any more."""
     lines = (root / LISTED).read_text().splitlines() if (root / LISTED).exists() else []
     listed = {}
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):
             listed[tuple(sorted(line.split()[:2]))] = number
+            if len(line.split()) < 3:
+                yield f"{LISTED}:{number}: give the reason after the two folders"
     found = arrows(root, names)
     pairs = set(pairs_of(found))
     for pair in sorted(pairs - set(listed)):

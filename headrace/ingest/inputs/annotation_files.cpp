@@ -10,9 +10,9 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/folder_walk.hpp"
 #include "headrace/core/input_path.hpp"
-#include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/image_search.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -18,8 +18,8 @@
 #include "headrace/core/unicode_text.hpp"
 #include "headrace/core/utf8.hpp"
 #include "headrace/core/yaml.hpp"
-#include "headrace/ingest/phi/identifying_text.hpp"
-#include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/names/identifying_text.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 
 namespace headrace::ingest {
 namespace {

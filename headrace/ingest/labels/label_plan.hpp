@@ -11,8 +11,8 @@
 #include "headrace/core/threads.hpp"
 #include "headrace/ingest/inputs/csv_table.hpp"
 #include "headrace/ingest/labels/ingest_labels.hpp"
-#include "headrace/ingest/labels/label_group.hpp"
 #include "headrace/ingest/slide/annotation_counts.hpp"
+#include "headrace/ingest/store/label_group.hpp"
 
 namespace headrace::ingest {
 

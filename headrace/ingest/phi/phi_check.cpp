@@ -6,9 +6,9 @@
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json_depth.hpp"
-#include "headrace/ingest/phi/identifying_text.hpp"
+#include "headrace/ingest/names/identifying_text.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 #include "headrace/ingest/phi/phi_rules.hpp"
-#include "headrace/ingest/store/store_names.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "headrace/imaging/note.hpp"
-#include "headrace/ingest/phi/identifying_text.hpp"
-#include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/names/identifying_text.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 
 namespace headrace::ingest {
 namespace {

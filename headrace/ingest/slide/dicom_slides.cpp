@@ -8,8 +8,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/folder_walk.hpp"
 #include "headrace/imaging/dicom/slide_files.hpp"
-#include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/image_search.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
 
 namespace headrace::ingest {
 namespace {

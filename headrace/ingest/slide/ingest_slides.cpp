@@ -6,14 +6,14 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/ingest/cohort_ingest.hpp"
 #include "headrace/ingest/inputs/alignment.hpp"
-#include "headrace/ingest/inputs/cohort_inputs.hpp"
+#include "headrace/ingest/slide/cohort_inputs.hpp"
+#include "headrace/ingest/slide/cohort_metadata.hpp"
 #include "headrace/ingest/slide/object_kinds.hpp"
 #include "headrace/ingest/slide/slide_ingest_options.hpp"
 #include "headrace/ingest/slide/slide_job.hpp"
 #include "headrace/ingest/slide/slide_metadata.hpp"
-#include "headrace/ingest/store/cohort_metadata.hpp"
+#include "headrace/ingest/work/cohort_ingest.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/ordered_tasks.hpp"
-#include "headrace/ingest/labels/label_group.hpp"
 #include "headrace/ingest/slide/slide_check.hpp"
 #include "headrace/ingest/slide/slide_labels.hpp"
 #include "headrace/ingest/slide/slide_metadata.hpp"
 #include "headrace/ingest/slide/slide_pixels.hpp"
+#include "headrace/ingest/store/label_group.hpp"
 #include "headrace/ingest/store/recording_store.hpp"
 
 namespace headrace::ingest {

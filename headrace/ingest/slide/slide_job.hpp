@@ -13,7 +13,7 @@
 #include "headrace/ingest/slide/mask_facts.hpp"
 #include "headrace/ingest/slide/slide_case.hpp"
 #include "headrace/ingest/slide/slide_plan.hpp"
-#include "headrace/ingest/store/finished_image.hpp"
+#include "headrace/ingest/work/finished_image.hpp"
 #include "headrace/pixels/statistics/statistics_workspaces.hpp"
 #include "headrace/storage/store.hpp"
 

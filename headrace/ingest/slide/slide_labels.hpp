@@ -7,10 +7,10 @@
 #include "headrace/device/buffer.hpp"
 #include "headrace/ingest/slide/cell_index.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
+#include "headrace/ingest/slide/ome_slide.hpp"
 #include "headrace/ingest/slide/pick_cascade.hpp"
 #include "headrace/ingest/slide/slide_plan.hpp"
 #include "headrace/ingest/slide/slide_sites.hpp"
-#include "headrace/ingest/store/ome_metadata.hpp"
 #include "headrace/zarr/array_writer.hpp"
 
 namespace headrace::ingest {

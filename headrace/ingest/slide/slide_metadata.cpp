@@ -4,8 +4,8 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
+#include "headrace/ingest/slide/ome_slide.hpp"
 #include "headrace/ingest/slide/slide_labels.hpp"
-#include "headrace/ingest/store/ome_metadata.hpp"
 #include "headrace/ingest/store/small_array.hpp"
 
 namespace headrace::ingest {

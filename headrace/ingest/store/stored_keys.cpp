@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "headrace/cohort/store_version.hpp"
-#include "headrace/ingest/inputs/case_rules.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
 
 namespace headrace::ingest {
 namespace {

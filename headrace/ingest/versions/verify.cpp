@@ -9,7 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/ingest/labels/label_group.hpp"
+#include "headrace/ingest/store/label_group.hpp"
 #include "headrace/ingest/store/manifest.hpp"
 #include "headrace/ingest/store/stored_keys.hpp"
 #include "headrace/ingest/versions/version_log.hpp"

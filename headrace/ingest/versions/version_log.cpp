@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "headrace/cohort/ome_label.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/ingest/store/ome_metadata.hpp"
-#include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 #include "headrace/ingest/versions/put_index.hpp"
 #include "headrace/zarr/metadata.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/ingest/inputs/case_rules.hpp"
-#include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
 #include "headrace/ingest/volume/volume_table.hpp"
 

@@ -13,7 +13,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
-#include "headrace/ingest/inputs/case_rules.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
 #include "headrace/ingest/volume/channels.hpp"
 #include "headrace/ingest/volume/dataset_labels.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"

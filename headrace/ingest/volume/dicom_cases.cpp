@@ -11,7 +11,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/imaging/dicom/slice_stack.hpp"
-#include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -9,7 +9,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/ingest/inputs/class_entry.hpp"
-#include "headrace/ingest/phi/identifying_text.hpp"
+#include "headrace/ingest/names/identifying_text.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "headrace/ingest/inputs/case_rules.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
 
 namespace headrace::ingest {

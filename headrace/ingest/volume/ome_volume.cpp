@@ -1,6 +1,6 @@
 #include "headrace/ingest/volume/ome_volume.hpp"
 
-#include "headrace/ingest/store/ome_metadata.hpp"
+#include "headrace/cohort/ome_label.hpp"
 
 namespace headrace::ingest {
 

@@ -16,7 +16,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/posix.hpp"
 #include "headrace/core/read_file.hpp"
-#include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 #include "headrace/storage/place.hpp"
 
 namespace headrace::ingest {

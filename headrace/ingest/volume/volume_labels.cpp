@@ -5,9 +5,9 @@
 #include <array>
 #include <span>
 
+#include "headrace/cohort/ome_label.hpp"
 #include "headrace/cohort/volume_record.hpp"
 #include "headrace/core/ignore_label.hpp"
-#include "headrace/ingest/store/ome_metadata.hpp"
 #include "headrace/ingest/store/site_rows.hpp"
 #include "headrace/ingest/store/small_array.hpp"
 #include "headrace/ingest/volume/lesion_table.hpp"

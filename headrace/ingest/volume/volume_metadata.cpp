@@ -3,7 +3,6 @@
 #include "headrace/cohort/volume_record.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/rounding.hpp"
-#include "headrace/ingest/store/ome_metadata.hpp"
 #include "headrace/ingest/store/small_array.hpp"
 #include "headrace/ingest/volume/body_mask.hpp"
 #include "headrace/ingest/volume/ome_volume.hpp"

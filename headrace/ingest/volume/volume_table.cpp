@@ -5,7 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/unicode_text.hpp"
-#include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -33,7 +33,7 @@ target_sources(headrace_ingest PRIVATE
   volume/volume_ingest_options.cpp
   volume/volume_inputs.cpp
   volume/volume_job.cpp
-  volume/volume_label_plan.cpp
+  labels/volume_label_plan.cpp
   volume/volume_labels.cpp
   volume/volume_metadata.cpp
   volume/volume_probe.cpp

@@ -11,8 +11,8 @@
 #include "headrace/imaging/dicom/slide_files.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
-#include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
 
 namespace headrace::view {

@@ -9,8 +9,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/posix.hpp"
-#include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/labels/ingest_labels.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 #include "learn/view/review/reviewed_masks.hpp"
 

@@ -9,6 +9,9 @@
 
 namespace headrace::ingest {
 
+/// Name of the label image made from annotations.
+inline constexpr const char* kLabelName = "annotation";
+
 /// The folder where label images are written before they have a name; nothing below it outlives a
 /// run.
 inline constexpr const char* kStagedLabels = ".ingest/labels/";

@@ -1,4 +1,4 @@
-#include "headrace/ingest/store/finished_image.hpp"
+#include "headrace/ingest/work/finished_image.hpp"
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json_fault.hpp"

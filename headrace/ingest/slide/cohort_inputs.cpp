@@ -1,4 +1,4 @@
-#include "headrace/ingest/inputs/cohort_inputs.hpp"
+#include "headrace/ingest/slide/cohort_inputs.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,11 +11,11 @@
 #include "headrace/core/option_choice.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/annotation_files.hpp"
-#include "headrace/ingest/inputs/case_rules.hpp"
-#include "headrace/ingest/inputs/cohort_table.hpp"
 #include "headrace/ingest/inputs/image_search.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
 #include "headrace/ingest/inputs/similar_cases.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
+#include "headrace/ingest/slide/cohort_table.hpp"
 #include "headrace/ingest/slide/dicom_slides.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 

@@ -1,4 +1,4 @@
-#include "headrace/ingest/store/journal.hpp"
+#include "headrace/ingest/work/journal.hpp"
 
 #include <algorithm>
 

@@ -10,16 +10,16 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/annotation_files.hpp"
-#include "headrace/ingest/inputs/case_rules.hpp"
-#include "headrace/ingest/inputs/cohort_inputs.hpp"
-#include "headrace/ingest/inputs/cohort_table.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
 #include "headrace/ingest/labels/label_plan.hpp"
+#include "headrace/ingest/labels/slide_label_work.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
+#include "headrace/ingest/slide/cohort_inputs.hpp"
+#include "headrace/ingest/slide/cohort_metadata.hpp"
+#include "headrace/ingest/slide/cohort_table.hpp"
 #include "headrace/ingest/slide/grade.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 #include "headrace/ingest/slide/slide_job.hpp"
-#include "headrace/ingest/slide/slide_label_work.hpp"
-#include "headrace/ingest/store/cohort_metadata.hpp"
 
 namespace headrace::ingest {
 namespace {

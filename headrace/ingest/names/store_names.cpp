@@ -1,12 +1,12 @@
-#include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "headrace/ingest/inputs/case_rules.hpp"
-#include "headrace/ingest/phi/identifying_text.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
+#include "headrace/ingest/names/identifying_text.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -1,4 +1,4 @@
-#include "headrace/ingest/inputs/case_rules.hpp"
+#include "headrace/ingest/names/case_rules.hpp"
 
 #include <charconv>
 #include <cmath>

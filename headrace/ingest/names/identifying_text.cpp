@@ -1,4 +1,4 @@
-#include "headrace/ingest/phi/identifying_text.hpp"
+#include "headrace/ingest/names/identifying_text.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "headrace/ingest/store/ome_metadata.hpp"
+#include "headrace/ingest/slide/ome_slide.hpp"
 
 #include <cmath>
 

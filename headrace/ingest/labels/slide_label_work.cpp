@@ -1,4 +1,4 @@
-#include "headrace/ingest/slide/slide_label_work.hpp"
+#include "headrace/ingest/labels/slide_label_work.hpp"
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/ordered_tasks.hpp"

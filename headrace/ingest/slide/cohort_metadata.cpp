@@ -1,4 +1,4 @@
-#include "headrace/ingest/store/cohort_metadata.hpp"
+#include "headrace/ingest/slide/cohort_metadata.hpp"
 
 #include "headrace/ingest/slide/colour_statistics.hpp"
 

@@ -12,7 +12,7 @@
 #include "headrace/imaging/volume/resample_volume.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
 #include "headrace/ingest/labels/label_plan.hpp"
-#include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/names/store_names.hpp"
 #include "headrace/ingest/volume/label_files.hpp"
 #include "headrace/ingest/volume/lesion_values.hpp"
 #include "headrace/ingest/volume/named_classes.hpp"

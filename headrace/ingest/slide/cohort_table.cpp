@@ -1,4 +1,4 @@
-#include "headrace/ingest/inputs/cohort_table.hpp"
+#include "headrace/ingest/slide/cohort_table.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "headrace/ingest/labels/label_group.hpp"
+#include "headrace/ingest/store/label_group.hpp"
 
 #include <fmt/format.h>
 

@@ -8,9 +8,6 @@
 
 namespace headrace::ingest {
 
-/// Name of the label image made from annotations.
-inline constexpr const char* kLabelName = "annotation";
-
 /// attributes.ome of an image: OME-Zarr 0.5 multiscales. Each level's scale is exactly 2^k of level
 /// 0 (micrometres where the pixel size is known, else pixels), since level sizes are rounded.
 /// https://ngff.openmicroscopy.org/0.5/
