@@ -13,6 +13,8 @@ find_package(JPEG REQUIRED)
 pkg_check_modules(BLOSC REQUIRED IMPORTED_TARGET blosc)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(OPENJPEG QUIET IMPORTED_TARGET GLOBAL libopenjp2)  # JPEG 2000, of slides, DICOM and stores
+set(HR_OPENJPEG ${OPENJPEG_FOUND})
 if(HR_BUILD_PROGRAM)
   find_package(spdlog REQUIRED)
 endif()

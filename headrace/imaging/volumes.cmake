@@ -56,7 +56,6 @@ if(HR_DCMTK)
     dicom/structure_contours.cpp
     dicom/structure_frames.cpp
     dicom/structure_set.cpp
-    jpeg2000.cpp
   )
   target_sources(headrace_imaging PRIVATE ${dcmtk_sources})
   set_source_files_properties(${dcmtk_sources} PROPERTIES HR_UNITY_PART dcmtk)  # programs without DCMTK link no_dcmtk.cpp in their place

@@ -14,8 +14,8 @@
 #include "headrace/imaging/dicom/coded_frame.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
 #include "headrace/imaging/dicom/dicom_stream.hpp"
-#include "headrace/imaging/jpeg2000.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/pixels/jpeg2000/jpeg2000_decoder.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -136,7 +136,8 @@ std::vector<std::uint8_t> FrameDecoder::State::fragments(int frame) const {
 }
 
 void FrameDecoder::State::decode_jpeg2000_frame(int frame, std::int32_t* dst) const {
-  const Jpeg2000Image image = decode_jpeg2000(fragments(frame), rows, columns, path);
+  const pixels::Jpeg2000Image image =
+      pixels::decode_jpeg2000(fragments(frame), rows, columns, path);
   const std::uint32_t mask = image.precision >= 32 ? ~0u : (1u << image.precision) - 1;
   const bool as_stored = image.is_signed == is_signed;
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {

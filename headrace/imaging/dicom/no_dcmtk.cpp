@@ -3,7 +3,6 @@
 #include "headrace/imaging/dicom/dicom_labels.hpp"
 #include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/imaging/dicom/slide_files.hpp"
-#include "headrace/imaging/jpeg2000.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -41,13 +40,5 @@ NamedLabels read_structure_set(const std::string& path, const VolumeGrid&, const
 DicomLabelNames read_label_names(const std::string& path) { not_built(path); }
 
 std::vector<DicomSlideFiles> find_dicom_slides(const std::vector<std::string>&) { return {}; }
-
-void decode_jpeg2000_pixels(std::span<const std::uint8_t>, std::int64_t, std::int64_t, int, bool,
-                            std::uint8_t*, std::int64_t, const std::string& origin) {
-  fail(ErrorCode::unsupported,
-       "{}: this build reads no JPEG 2000. Build with HR_WITH_DCMTK=ON (needs libdcmtk-dev and "
-       "libopenjp2-7-dev), or convert the picture, for example to Deflate.",
-       origin);
-}
 
 }  // namespace headrace::imaging

@@ -8,12 +8,12 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/block_cache.hpp"
-#include "headrace/imaging/jpeg2000.hpp"
 #include "headrace/imaging/tiff/large_blocks.hpp"
 #include "headrace/imaging/tiff/tiff_colours.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/tiff/tiff_handle.hpp"
 #include "headrace/imaging/tiff/tiff_samples.hpp"
+#include "headrace/pixels/jpeg2000/jpeg2000_decoder.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -340,8 +340,8 @@ class LibtiffImage : public TiffImage {
                     by * info_.block_height, bx * info_.block_width);
     const bool ycbcr = info_.compression == kAperioYcbcr ||
                        (info_.compression == kJpeg2000 && info_.photometric == PHOTOMETRIC_YCBCR);
-    decode_jpeg2000_pixels(raw, rows_of_block(by), info_.block_width, info_.samples, ycbcr,
-                           made.bytes.data(), row_bytes_, origin);
+    pixels::decode_jpeg2000_pixels(raw, rows_of_block(by), info_.block_width, info_.samples, ycbcr,
+                                   made.bytes.data(), row_bytes_, origin);
   }
 
   /// Colours that libtiff converts, into RGB.
