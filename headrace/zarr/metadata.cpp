@@ -275,6 +275,8 @@ Json Codecs::jpeg(int quality) {
   return Json::array({codec("imagecodecs_jpeg", Json{{"level", quality}})});
 }
 
+Json Codecs::jpeg2k() { return Json::array({codec("imagecodecs_jpeg2k", Json::object())}); }
+
 Json Codecs::sharded(const std::vector<std::int64_t>& inner_chunk_shape, const Json& inner_codecs) {
   Json configuration = Json::object();
   configuration["chunk_shape"] = inner_chunk_shape;

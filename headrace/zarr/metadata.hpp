@@ -47,6 +47,8 @@ struct Codecs {
   static Json checked(Json codecs);
   /// `imagecodecs_jpeg`, read by zarr-python with imagecodecs and by Headrace
   static Json jpeg(int quality);
+  /// `imagecodecs_jpeg2k`, of copied tiles; read as `jpeg`
+  static Json jpeg2k();
   /// One sharding_indexed codec: index at the end with crc32c.
   static Json sharded(const std::vector<std::int64_t>& inner_chunk_shape, const Json& inner_codecs);
 };

@@ -93,7 +93,7 @@ TEST(DecodePlan, LeavesToTheHostWhatOnlyItDecodes) {
   const Json big = test::named("bytes", {{"endian", "big"}});
   EXPECT_EQ(told(Json::array({test::named("bytes"), gzip}), DType::uint8),
             "bytes→bytes codec 1 of the chunk");
-  EXPECT_EQ(told(Json::array({big}), DType::int16), "the array→bytes codec of the chunk");
+  EXPECT_EQ(told(Json::array({big}), DType::int16), "the array→bytes codec bytes of the chunk");
   Json twice = Codecs::zstd(DType::uint8, 1);
   twice.push_back(test::named("zstd", {{"level", 1}}));
   EXPECT_EQ(told(twice, DType::uint8), "bytes→bytes codec 2 of the chunk");

@@ -53,6 +53,7 @@ std::shared_ptr<const CodecChain> CodecChain::prepare(const Json& codecs, const 
     } else {
       check_size(stored, entry.name == "sharding_indexed", origin);
       chain->array_bytes_ = entry.make_array_bytes(config, stored);
+      chain->array_bytes_name_ = config.name();
     }
   }
   if (!chain->array_bytes_) {
@@ -98,7 +99,8 @@ std::string CodecChain::host_only() const {
     ++packing;
     if (i > 0 || !codec.splits()) return fmt::format("bytes→bytes codec {} of the chunk", i + 1);
   }
-  if (!array_bytes_->splits()) return "the array→bytes codec of the chunk";
+  if (!array_bytes_->splits())
+    return fmt::format("the array→bytes codec {} of the chunk", array_bytes_name_);
   if (packing > 0 && !array_bytes_->fixed_size()) return "a codec behind an image codec";
   return {};
 }

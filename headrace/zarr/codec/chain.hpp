@@ -59,6 +59,7 @@ class CodecChain {
   ChunkSpec spec_;
   AxisOrder order_;
   std::unique_ptr<ArrayBytesCodec> array_bytes_;
+  std::string array_bytes_name_;
   std::vector<std::unique_ptr<BytesBytesCodec>> bytes_bytes_;
 };
 

@@ -10,6 +10,7 @@
 #include "headrace/zarr/codec/crc32c.hpp"
 #include "headrace/zarr/codec/gzip.hpp"
 #include "headrace/zarr/codec/imagecodecs_jpeg.hpp"
+#include "headrace/zarr/codec/imagecodecs_jpeg2k.hpp"
 #include "headrace/zarr/codec/sharding_indexed.hpp"
 #include "headrace/zarr/codec/zstd.hpp"
 
@@ -118,11 +119,12 @@ void CodecConfig::finish() const {
 
 std::span<const CodecEntry> codec_registry() {
   using Kind = CodecEntry::Kind;
-  static constexpr std::array<CodecEntry, 8> kCodecs{
+  static constexpr std::array<CodecEntry, 9> kCodecs{
       {{"transpose", Kind::array_array, nullptr, nullptr},
        {"bytes", Kind::array_bytes, make_bytes, nullptr},
        {"sharding_indexed", Kind::array_bytes, make_sharding_indexed, nullptr},
        {"imagecodecs_jpeg", Kind::array_bytes, make_imagecodecs_jpeg, nullptr},
+       {"imagecodecs_jpeg2k", Kind::array_bytes, make_imagecodecs_jpeg2k, nullptr},
        {"blosc", Kind::bytes_bytes, nullptr, make_blosc},
        {"zstd", Kind::bytes_bytes, nullptr, make_zstd},
        {"gzip", Kind::bytes_bytes, nullptr, make_gzip},
