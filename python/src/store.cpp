@@ -10,7 +10,7 @@
 #include "headrace/pixels/stain/stain_estimate.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
-#include "python/src/jpeg_codec.hpp"
+#include "python/src/image_codec.hpp"
 #include "python/src/stored_array.hpp"
 #include "python/src/unlocked.hpp"
 
@@ -212,7 +212,7 @@ void bind_arrays(nb::class_<Store>& store) {
 
 void bind_store(nb::module_& module) {
   bind_stored_array(module);
-  bind_jpeg_codec(module);
+  bind_image_codec(module);
   bind_record(module);
   nb::class_<Store> store(module, "Store");
   bind_facts(store);
