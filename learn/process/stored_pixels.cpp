@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/tiff/jpeg_tiles.hpp"
+#include "headrace/imaging/tiff/encoded_tiles.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/storage/open_store.hpp"
 
@@ -104,12 +104,13 @@ StoredPixels stored_tiff_pixels(const std::string& path, const ImageSource& sour
 JpegBlocks jpeg_slide_blocks(std::shared_ptr<const imaging::SlideReader> slide,
                              const std::string& path, const ImageSource& source) {
   const ImageInfo& info = source.info();
-  const imaging::JpegTiles* stored = slide->jpeg_tiles();
-  const std::shared_ptr<const imaging::JpegTiles> tiles(std::move(slide), stored);
+  const imaging::EncodedTiles* stored = slide->encoded_tiles();
+  const std::shared_ptr<const imaging::EncodedTiles> tiles(std::move(slide), stored);
   const auto none = [&] {
     return JpegBlocks{.why_not = fmt::format("{} has no colour JPEG tiles at that level", path)};
   };
-  if (tiles == nullptr || info.channels != 3) return none();
+  if (tiles == nullptr || tiles->codec() != imaging::TileCodec::jpeg || info.channels != 3)
+    return none();
   const auto& levels = tiles->levels();
   for (std::size_t level = 0; level < levels.size(); ++level) {
     if (levels[level].height != info.height || levels[level].width != info.width) continue;

@@ -83,7 +83,7 @@ std::pair<nb::ndarray<nb::numpy, std::uint8_t>, double> slide_tissue(
     const Unlocked unlocked;
     const CancelScope scope(cancel);
     ThreadPool pool(threads);
-    const SlidePlan plan = ingest::plan_slide(slide.info(), slide.jpeg_tiles(), {}, mpp);
+    const SlidePlan plan = ingest::plan_slide(slide.info(), slide.encoded_tiles(), {}, mpp);
     tissue = pixels::find_tissue(tissue_level(slide, plan, pool));
     downsample = static_cast<double>(std::int64_t{1} << plan.tissue_level);
   }

@@ -9,7 +9,7 @@
 #include "headrace/core/posix.hpp"
 #include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
-#include "headrace/imaging/tiff/jpeg_tiles.hpp"
+#include "headrace/imaging/tiff/encoded_tiles.hpp"
 #include "headrace/imaging/tiff/tiff_picture.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/storage/open_store.hpp"
@@ -95,7 +95,7 @@ TEST_F(ReadFaults, EveryFormatSaysThatTheDiskFailed) {
 TEST_F(ReadFaults, ATileOfASlideToo) {
   const std::string path = sample("slides/CMU-1-Small-Region.svs");
   const auto slide = SlideReader::open(path);
-  const JpegTiles* tiles = slide->jpeg_tiles();
+  const EncodedTiles* tiles = slide->encoded_tiles();
   ASSERT_NE(tiles, nullptr);
   fail_after(0);
   const std::string text = error_of(ErrorCode::io, [&] { tiles->tile(0, 0, 0); });

@@ -1,12 +1,13 @@
 #include "headrace/imaging/slide/slide_reader.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <thread>
 
-#include "headrace/imaging/tiff/jpeg_tiles.hpp"
+#include "headrace/imaging/tiff/encoded_tiles.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/storage/open_store.hpp"
 #include "tests/imaging/sample_files.hpp"
@@ -25,13 +26,32 @@ std::vector<std::uint8_t> read(const SlideReader& slide, int level, std::int64_t
   return pixels;
 }
 
+/// A window from the corner of a level by read_rgba, which is OpenSlide's for lossy JPEG 2000.
+std::vector<std::uint8_t> read_by_openslide(const SlideReader& slide, const Json& window) {
+  const std::int64_t height = window["height"], width = window["width"];
+  std::vector<std::uint8_t> rgba(static_cast<std::size_t>(height * width * 4)), rgb;
+  slide.read_rgba(window["level"], window["y"], window["x"], height, width, rgba.data());
+  for (std::size_t i = 0; i < rgba.size(); i += 4) rgb.insert(rgb.end(), &rgba[i], &rgba[i] + 3);
+  return rgb;
+}
+
 TEST(SlideReader, EveryLevelAndWindowIsAsOpenSlideAndTifffileReadIt) {
   for (const Json& entry : golden()["slides"]) {
     const auto slide = SlideReader::open(sample(entry["file"]));
     for (const Json& w : entry["windows"]) {
-      EXPECT_EQ(sha_of(read(*slide, w["level"], w["y"], w["x"], w["height"], w["width"])),
-                w["sha256"])
-          << entry["file"] << " " << w.dump();
+      SCOPED_TRACE(fmt::format("{} {}", entry["file"].dump(), w.dump()));
+      const auto pixels = read(*slide, w["level"], w["y"], w["x"], w["height"], w["width"]);
+      if (sha_of(pixels) == w["sha256"]) continue;
+      // Versions of OpenJPEG (ours and that in OpenSlide) round a few values otherwise.
+      ASSERT_EQ(entry["file"], "slides/TCGA-CR-7395-01A-01-TS1.svs");
+      const auto theirs = read_by_openslide(*slide, w);
+      ASSERT_EQ(sha_of(theirs), w["sha256"]);
+      std::size_t others = 0;
+      for (std::size_t i = 0; i < pixels.size(); ++i) {
+        ASSERT_LE(std::abs(pixels[i] - theirs[i]), 1);
+        others += pixels[i] != theirs[i];
+      }
+      EXPECT_LE(others, pixels.size() / 1000000);
     }
   }
 }

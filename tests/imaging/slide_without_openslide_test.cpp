@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "headrace/imaging/slide/slide_reader.hpp"
-#include "headrace/imaging/tiff/jpeg_tiles.hpp"
+#include "headrace/imaging/tiff/encoded_tiles.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/storage/open_store.hpp"
 #include "tests/imaging/sample_files.hpp"
@@ -83,7 +83,7 @@ TEST(SlideWithoutOpenSlide, SvsTiffAndPicturesHaveTheSameFactsAndPixels) {
     if (near->info().format == "aperio") {
       EXPECT_EQ(far->info().format, "aperio");
     }
-    EXPECT_EQ(far->jpeg_tiles() == nullptr, near->jpeg_tiles() == nullptr);
+    EXPECT_EQ(far->encoded_tiles() == nullptr, near->encoded_tiles() == nullptr);
     // From the corner OpenSlide's rounding of places on levels with an uneven downsample is none.
     for (int level = 0; level < static_cast<int>(near->info().levels.size()); ++level)
       expect_same_pixels(whole(*far, level), whole(*near, level), is_jpeg2000(name));

@@ -8,7 +8,7 @@
 #include "headrace/imaging/label_reader.hpp"
 #include "headrace/imaging/picture/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
-#include "headrace/imaging/tiff/jpeg_tiles.hpp"
+#include "headrace/imaging/tiff/encoded_tiles.hpp"
 #include "headrace/imaging/tiff/label_writer.hpp"
 #include "headrace/imaging/tiff/pyramid_writer.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
@@ -23,15 +23,14 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A tile through JpegTiles against the slide reader, where both have pixels.
-void expect_tile_is_slide(const JpegTiles& tiles, const SlideReader& slide, int level,
+/// A tile through EncodedTiles against the slide reader, where both have pixels.
+void expect_tile_is_slide(const EncodedTiles& tiles, const SlideReader& slide, int level,
                           std::int64_t ty, std::int64_t tx) {
-  const JpegTileLevel& l = tiles.levels()[static_cast<std::size_t>(level)];
-  const auto jpeg = tiles.tile(level, ty, tx);
-  ASSERT_FALSE(jpeg.empty());
+  const EncodedTileLevel& l = tiles.levels()[static_cast<std::size_t>(level)];
+  const auto tile = tiles.tile(level, ty, tx);
+  ASSERT_FALSE(tile.empty());
   std::vector<std::uint8_t> decoded(static_cast<std::size_t>(l.tile_height * l.tile_width * 3));
-  pixels::decode_jpeg_rgb(jpeg, "tile", l.tile_height, l.tile_width, decoded.data(),
-                          l.tile_width * 3);
+  decode_tile(tiles.codec(), tile, "tile", l, decoded.data(), l.tile_width * 3);
   const std::int64_t h = std::min(l.tile_height, l.height - ty * l.tile_height);
   const std::int64_t w = std::min(l.tile_width, l.width - tx * l.tile_width);
   std::vector<std::uint8_t> read(static_cast<std::size_t>(h * w * 3));
@@ -43,20 +42,21 @@ void expect_tile_is_slide(const JpegTiles& tiles, const SlideReader& slide, int 
   }
 }
 
-TEST(JpegTiles, EveryTileDecodesToTheSlidesPixels) {
+TEST(EncodedTiles, EveryTileDecodesToTheSlidesPixels) {
   const struct {
     const char* name;
     std::size_t levels;
   } cases[] = {{"slides/CMU-1-Small-Region.svs", 1},  // photometric RGB: needs the APP14 marker
                {"slides/derived/cmu-aperio-style-4level.svs", 4},
-               {"slides/derived/tcga-jpeg420-256.tif", 4}};
+               {"slides/derived/tcga-jpeg420-256.tif", 4},
+               {"slides/TCGA-CR-7395-01A-01-TS1.svs", 2}};  // JPEG 2000
   for (const auto& c : cases) {
     const auto slide = SlideReader::open(sample(c.name));
-    const JpegTiles* tiles = slide->jpeg_tiles();
+    const EncodedTiles* tiles = slide->encoded_tiles();
     ASSERT_NE(tiles, nullptr) << c.name;
     ASSERT_EQ(tiles->levels().size(), c.levels);
     for (int level = 0; level < static_cast<int>(c.levels); ++level) {
-      const JpegTileLevel& l = tiles->levels()[static_cast<std::size_t>(level)];
+      const EncodedTileLevel& l = tiles->levels()[static_cast<std::size_t>(level)];
       for (std::int64_t ty = 0; ty * l.tile_height < l.height; ty += level == 0 ? 3 : 1) {
         for (std::int64_t tx = 0; tx * l.tile_width < l.width; ++tx)
           expect_tile_is_slide(*tiles, *slide, level, ty, tx);
@@ -65,15 +65,38 @@ TEST(JpegTiles, EveryTileDecodesToTheSlidesPixels) {
   }
 }
 
-TEST(JpegTiles, NullWhereTilesAreNoneOrNotTheSlidesPixels) {
-  for (const char* name : {"slides/hamamatsu-DAPI-387.ndpi", "slides/TCGA-CR-7395-01A-01-TS1.svs",
-                           "slides/dicom-bone-jpeg.dcm", "slides/derived/cmu-lzw-pred-256.tif",
-                           "tissue/stain_target.png", "odd/tiff/pillow-tiff_tiled_cmyk_jpeg.tif"}) {
-    EXPECT_EQ(SlideReader::open(sample(name))->jpeg_tiles(), nullptr) << name;
+TEST(EncodedTiles, NullWhereTilesAreNoneOrNotTheSlidesPixels) {
+  for (const char* name : {"slides/hamamatsu-DAPI-387.ndpi", "slides/dicom-bone-jpeg.dcm",
+                           "slides/derived/cmu-lzw-pred-256.tif", "tissue/stain_target.png",
+                           "odd/tiff/pillow-tiff_tiled_cmyk_jpeg.tif"}) {
+    EXPECT_EQ(SlideReader::open(sample(name))->encoded_tiles(), nullptr) << name;
   }
 }
 
-TEST(JpegTiles, ATileThatTheFileEndsBeforeIsNamed) {
+TEST(EncodedTiles, Jpeg2000IsTheFilesBytesWithoutTheTextOfComments) {
+  const std::string name = sample("slides/TCGA-CR-7395-01A-01-TS1.svs");
+  const std::string bytes = file_text(name);
+  const TiffDirectory level0 = read_first_tiff_directory(*storage::open_input(name));
+  const auto slide = SlideReader::open(name);
+  const EncodedTiles* tiles = slide->encoded_tiles();
+  ASSERT_NE(tiles, nullptr);
+  ASSERT_EQ(tiles->codec(), TileCodec::jpeg2k);
+  for (std::size_t i = 0; i < level0.tile_offsets.size(); ++i) {
+    const auto index = static_cast<std::int64_t>(i);
+    const auto tile = tiles->tile(0, index / level0.tiles_across(), index % level0.tiles_across());
+    ASSERT_EQ(tile.size(), level0.tile_bytes[i]);
+    std::string wanted = bytes.substr(level0.tile_offsets[i], level0.tile_bytes[i]);
+    // Two comments of Kakadu's: marker, length, kind, text.
+    for (auto at = wanted.find("\xff\x64"); at < 400; at = wanted.find("\xff\x64", at + 2)) {
+      const auto length = static_cast<std::size_t>(static_cast<unsigned char>(wanted[at + 3]));
+      std::fill_n(wanted.begin() + static_cast<std::ptrdiff_t>(at + 6), length - 4, ' ');
+    }
+    ASSERT_EQ(std::string(reinterpret_cast<const char*>(tile.data()), tile.size()), wanted) << i;
+    ASSERT_EQ(wanted.find("Kakadu"), std::string::npos);
+  }
+}
+
+TEST(EncodedTiles, ATileThatTheFileEndsBeforeIsNamed) {
   const TempFolder folder;
   const std::string name = sample("slides/derived/tcga-jpeg420-256.tif");
   std::string bytes = file_text(name);
@@ -86,7 +109,7 @@ TEST(JpegTiles, ATileThatTheFileEndsBeforeIsNamed) {
   ASSERT_EQ(bytes.find(needle, at + 1), std::string::npos);
   bytes.replace(at, 4, "\xF0\xFF\xFF\x7F");
   const auto slide = SlideReader::open(folder.write("cut.tif", bytes));
-  const JpegTiles* tiles = slide->jpeg_tiles();
+  const EncodedTiles* tiles = slide->encoded_tiles();
   ASSERT_NE(tiles, nullptr);
   const Error error = thrown_by([&] { tiles->tile(0, 0, 1); });
   EXPECT_EQ(error.code(), ErrorCode::corrupt);

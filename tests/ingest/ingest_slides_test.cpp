@@ -102,6 +102,35 @@ TEST_F(IngestSlides, StoresTheReadersPixels) {
   }
 }
 
+TEST_F(IngestSlides, StoresJpeg2000TilesWithTheReadersPixelsOfEveryLevel) {
+  const std::string name = "TCGA-CR-7395-01A-01-TS1";
+  auto with = options("jpeg2000.zarr");
+  with.inputs = {kSamples + "slides/" + name + ".svs"};
+  with.annotations.clear();
+  const auto result = ingest_slides(with);
+  EXPECT_EQ(result.jpeg2000_slides, 1U);
+  EXPECT_LT(result.stored_bytes, result.source_bytes * 5 / 4);
+  const auto reader = imaging::SlideReader::open(with.inputs[0]);
+  ASSERT_EQ(reader->info().levels.size(), 2U);
+  for (int level = 0; level < 2; ++level) {
+    const auto& size = reader->info().levels[static_cast<std::size_t>(level)];
+    const auto bytes = static_cast<std::size_t>(3 * size.height * size.width);
+    std::vector<std::uint8_t> expected(bytes), stored(bytes);
+    reader->read(level, 0, 0, size.height, size.width, expected.data(), 3 * size.width);
+    const auto array = zarr::Array::open(std::make_shared<storage::LocalStore>(with.out),
+                                         fmt::format("images/{}/{}", name, level));
+    EXPECT_EQ(array->host_only(), "the array→bytes codec imagecodecs_jpeg2k of the chunk");
+    array->read({{0, 0, 0},
+                 {3, size.height, size.width},
+                 reinterpret_cast<std::byte*>(stored.data()),
+                 {1, 3 * size.width, 3},
+                 {}});
+    EXPECT_EQ(stored, expected) << level;
+  }
+  ThreadPool pool(2);
+  EXPECT_TRUE(verify(storage::LocalStore(with.out), pool).damage.empty());
+}
+
 TEST_F(IngestSlides, DropsGlassOnlyOutsideOfTheTissue) {
   auto with = options("glass.zarr");
   with.inputs = {kSlide};

@@ -7,14 +7,18 @@
 namespace headrace::ingest {
 namespace {
 
-class FakeTiles : public imaging::JpegTiles {
+class FakeTiles : public imaging::EncodedTiles {
  public:
-  explicit FakeTiles(std::vector<imaging::JpegTileLevel> levels) : levels_(std::move(levels)) {}
-  const std::vector<imaging::JpegTileLevel>& levels() const override { return levels_; }
+  explicit FakeTiles(std::vector<imaging::EncodedTileLevel> levels,
+                     imaging::TileCodec codec = imaging::TileCodec::jpeg)
+      : codec_(codec), levels_(std::move(levels)) {}
+  imaging::TileCodec codec() const override { return codec_; }
+  const std::vector<imaging::EncodedTileLevel>& levels() const override { return levels_; }
   std::vector<std::byte> tile(int, std::int64_t, std::int64_t) const override { return {}; }
 
  private:
-  std::vector<imaging::JpegTileLevel> levels_;
+  imaging::TileCodec codec_;
+  std::vector<imaging::EncodedTileLevel> levels_;
 };
 
 imaging::SlideInfo slide(std::vector<imaging::SlideLevel> levels) {
@@ -49,6 +53,42 @@ TEST(SlidePlan, CopiesTheLevelsOfAnAperioPyramidAndEncodesThoseBetween) {
   EXPECT_EQ(plan.runs[2].last, static_cast<int>(plan.levels.size()) - 1);
   EXPECT_EQ(plan.tissue_level, 5);  // 0.25 · 32 = 8 micrometres
   EXPECT_EQ(plan.cell_px, 512);
+}
+
+TEST(SlidePlan, CopiesJpeg2000AndEncodesTheLevelsBetweenAsJpeg) {
+  const auto info = slide({{32914, 46001, 1}, {8228, 11500, 4}});
+  const FakeTiles tiles({{32914, 46001, 256, 256}, {8228, 11500, 256, 256}},
+                        imaging::TileCodec::jpeg2k);
+  for (const SlideCodec asked : {SlideCodec::automatic, SlideCodec::jpeg2k}) {
+    SlideIngestOptions options;
+    options.codec = asked;
+    const SlidePlan plan = plan_slide(info, &tiles, options, std::nullopt);
+    EXPECT_EQ(plan.codec, SlideCodec::jpeg2k);
+    EXPECT_EQ(plan.chunk, 256);
+    for (int k = 0; k < static_cast<int>(plan.levels.size()); ++k) {
+      const bool copied = k == 0 || k == 2;
+      const std::string codecs = plan.image_array(k).codecs.dump();
+      EXPECT_EQ(codecs.find("imagecodecs_jpeg2k") != codecs.npos, copied) << k;
+      EXPECT_EQ(codecs.find("\"imagecodecs_jpeg\"") != codecs.npos, !copied) << k;
+      EXPECT_NE(codecs.find("crc32c"), codecs.npos);
+      EXPECT_NE(plan.label_array(k).codecs.dump().find("blosc"), codecs.npos);
+    }
+  }
+  SlideIngestOptions options;
+  options.codec = SlideCodec::jpeg;  // JPEG 2000 is not JPEG
+  EXPECT_FALSE(plan_slide(info, &tiles, options, std::nullopt).levels[0].tiles_level);
+  options.codec = SlideCodec::jpeg2k;
+  options.chunk = 128;
+  EXPECT_THROW(plan_slide(info, &tiles, options, std::nullopt), Error);
+  options.chunk = 0;
+  EXPECT_THROW(plan_slide(info, nullptr, options, std::nullopt), Error);
+  const FakeTiles jpegs({{32914, 46001, 256, 256}});
+  EXPECT_THROW(plan_slide(info, &jpegs, options, std::nullopt), Error);
+  // Tiles that are no chunks are decoded, as before.
+  for (const std::int64_t edge : {100, 8192}) {
+    const FakeTiles odd({{32914, 46001, edge, edge}}, imaging::TileCodec::jpeg2k);
+    EXPECT_EQ(plan_slide(info, &odd, {}, std::nullopt).codec, SlideCodec::blosc_zstd) << edge;
+  }
 }
 
 TEST(SlidePlan, IsOnePassWithoutTilesAndEndsAtASmallLevel) {

@@ -7,7 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/slide/aperio_facts.hpp"
 #include "headrace/imaging/slide/described_slide.hpp"
-#include "headrace/imaging/slide/jpeg_tile_slide.hpp"
+#include "headrace/imaging/slide/encoded_tile_slide.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/tiff_levels_slide.hpp"
 #include "headrace/imaging/tiff/tiff_blocks.hpp"
@@ -97,7 +97,7 @@ std::unique_ptr<SlideReader> open_aperio_slide(const SlideFile& file) {
     return slide;  // OpenSlide reads what is read here as damaged
   }
   if (!slide) slide = open_by_tiff(file, levels);
-  return with_jpeg_tiles(std::move(slide), file.object, std::move(levels.whole));
+  return with_encoded_tiles(std::move(slide), file.object, std::move(levels.whole));
 }
 
 }  // namespace headrace::imaging

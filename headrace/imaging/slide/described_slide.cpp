@@ -23,7 +23,7 @@ class DescribedSlide : public SlideReader {
                     ThreadPool& pool) const override {
     slide_->read_patches(patches, height, width, pool);
   }
-  const JpegTiles* jpeg_tiles() const override { return slide_->jpeg_tiles(); }
+  const EncodedTiles* encoded_tiles() const override { return slide_->encoded_tiles(); }
 
  private:
   std::unique_ptr<SlideReader> slide_;

@@ -8,7 +8,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/slide/described_slide.hpp"
-#include "headrace/imaging/slide/jpeg_tile_slide.hpp"
+#include "headrace/imaging/slide/encoded_tile_slide.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/tiff_level_slide.hpp"
 #include "headrace/imaging/slide/tiff_levels_slide.hpp"
@@ -125,8 +125,8 @@ std::unique_ptr<SlideReader> open_tiff_slide(const SlideFile& file) {
   if (const int samples = samples_left_out(level0); samples > 0)
     info.notes.push_back(make_note(NoteCode::samples_left_out, {static_cast<double>(samples)}));
   info.notes.insert(info.notes.end(), size.notes.begin(), size.notes.end());
-  return with_jpeg_tiles(with_info(std::move(slide), std::move(info)), file.object,
-                         level_directories(file, pages));
+  return with_encoded_tiles(with_info(std::move(slide), std::move(info)), file.object,
+                            level_directories(file, pages));
 }
 
 }  // namespace headrace::imaging

@@ -10,7 +10,7 @@ auto tile_of(const TilePart& part) { return std::tuple(part.level, part.tile_y, 
 
 }  // namespace
 
-std::vector<TilePart> parts_of(const JpegTileLevel& tiles, int level, const Box2& box,
+std::vector<TilePart> parts_of(const EncodedTileLevel& tiles, int level, const Box2& box,
                                std::uint8_t* dst, std::int64_t pixel_bytes, std::int64_t stride) {
   std::vector<TilePart> parts;
   const std::int64_t bottom = box.y0 + box.height, right = box.x0 + box.width;

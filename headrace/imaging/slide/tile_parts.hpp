@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "headrace/core/geometry.hpp"
-#include "headrace/imaging/tiff/jpeg_tiles.hpp"
+#include "headrace/imaging/tiff/encoded_tiles.hpp"
 
 namespace headrace::imaging {
 
 /// The part of a tile that a region needs.
 struct TilePart {
-  int level = 0;  ///< of JpegTiles
+  int level = 0;  ///< of EncodedTiles
   std::int64_t tile_y = 0, tile_x = 0;
   Box2 box;                     ///< in pixels of the tile
   std::uint8_t* dst = nullptr;  ///< RGB of the box's first pixel
@@ -19,7 +19,7 @@ struct TilePart {
 
 /// The parts of the tiles under `box`, which lies inside its level, in row-major order. dst: the
 /// box's first pixel, pixels of `pixel_bytes` bytes in rows `stride` bytes apart.
-std::vector<TilePart> parts_of(const JpegTileLevel& tiles, int level, const Box2& box,
+std::vector<TilePart> parts_of(const EncodedTileLevel& tiles, int level, const Box2& box,
                                std::uint8_t* dst, std::int64_t pixel_bytes, std::int64_t stride);
 
 /// Parts of the same tile side by side, in an order that follows from the parts alone; each group

@@ -32,6 +32,11 @@ bool is_jpeg2000(std::uint16_t compression) {
   return compression == kAperioYcbcr || compression == kAperioRgb || compression == kJpeg2000;
 }
 
+bool is_ycbcr_jpeg2000(const TiffDirectory& d) {
+  return d.compression == kAperioYcbcr ||
+         (d.compression == kJpeg2000 && d.photometric == PHOTOMETRIC_YCBCR);
+}
+
 std::string why_not_deep(int bits) {
   return fmt::format(
       "{} bits a sample; images of 8 bits are read. Convert it to 8 bits, and state which values "

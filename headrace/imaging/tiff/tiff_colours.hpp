@@ -33,5 +33,7 @@ int samples_left_out(const TiffDirectory& d);
 std::string why_not_deep(int bits);
 
 bool is_jpeg2000(std::uint16_t compression);
+/// Whether JPEG 2000 components are luma and chroma by what the directory states.
+bool is_ycbcr_jpeg2000(const TiffDirectory& d);
 
 }  // namespace headrace::imaging

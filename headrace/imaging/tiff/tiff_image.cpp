@@ -23,7 +23,6 @@ constexpr std::uint64_t kCacheBytes = std::uint64_t{64} << 20;
 constexpr std::int64_t kMaxSide = std::int64_t{1} << 24;
 constexpr std::uint64_t kScratchBytes = std::uint64_t{4} << 20;  // that a thread keeps
 
-constexpr std::uint16_t kAperioYcbcr = 33003, kJpeg2000 = 34712;
 constexpr std::uint64_t kMaxIccBytes = std::uint64_t{16} << 20;
 
 template <typename T>
@@ -338,10 +337,8 @@ class LibtiffImage : public TiffImage {
     const std::string origin =
         fmt::format("{}: {} {} (row {}, column {})", path_, tiled_ ? "tile" : "strip", index,
                     by * info_.block_height, bx * info_.block_width);
-    const bool ycbcr = info_.compression == kAperioYcbcr ||
-                       (info_.compression == kJpeg2000 && info_.photometric == PHOTOMETRIC_YCBCR);
-    pixels::decode_jpeg2000_pixels(raw, rows_of_block(by), info_.block_width, info_.samples, ycbcr,
-                                   made.bytes.data(), row_bytes_, origin);
+    pixels::decode_jpeg2000_pixels(raw, rows_of_block(by), info_.block_width, info_.samples,
+                                   is_ycbcr_jpeg2000(d_), made.bytes.data(), row_bytes_, origin);
   }
 
   /// Colours that libtiff converts, into RGB.

@@ -160,7 +160,10 @@ SlideIngestResult run(const SlideIngestOptions& options) {
   result.associated = cohort.associated;
   result.unused = sorted(std::move(cohort.unused));
   result.report = report_store(options.out, ids_of(outcome));
-  for (const SlideProbe& probe : probes) result.annotations += probe.annotations;
+  for (const SlideProbe& probe : probes) {
+    result.annotations += probe.annotations;
+    result.jpeg2000_slides += probe.plan.codec == SlideCodec::jpeg2k;
+  }
   return result;
 }
 

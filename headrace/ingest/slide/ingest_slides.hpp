@@ -19,10 +19,11 @@ namespace headrace::ingest {
 
 /// How the pixels of slides are stored.
 enum class SlideCodec {
-  automatic,  ///< JPEG tiles are copied where that is possible, else blosc_zstd
+  automatic,  ///< JPEG and JPEG 2000 tiles are copied where that is possible, else blosc_zstd
   blosc_zstd,
   zstd,
-  jpeg  ///< lossy where tiles can't be copied
+  jpeg,   ///< lossy where tiles can't be copied
+  jpeg2k  ///< JPEG 2000 tiles are copied; other slides are refused
 };
 
 }  // namespace headrace::ingest
@@ -33,7 +34,8 @@ inline constexpr auto kNamesOf<ingest::SlideCodec> =
     names<ingest::SlideCodec>({{ingest::SlideCodec::automatic, "auto"},
                                {ingest::SlideCodec::blosc_zstd, "blosc-zstd"},
                                {ingest::SlideCodec::zstd, "zstd"},
-                               {ingest::SlideCodec::jpeg, "jpeg"}});
+                               {ingest::SlideCodec::jpeg, "jpeg"},
+                               {ingest::SlideCodec::jpeg2k, "jpeg2k"}});
 }  // namespace headrace
 
 namespace headrace::ingest {
@@ -75,9 +77,10 @@ struct SlideIngestResult {
   std::uint64_t images = 0, reused = 0;  ///< reused: finished by an earlier, interrupted run
   std::uint64_t pixel_bytes = 0, stored_bytes = 0, source_bytes = 0;
   std::uint64_t passthrough_bytes = 0, dropped_chunks = 0;
-  std::vector<BadInput> left_out;  ///< with on_error skip, sorted by input
-  std::uint64_t associated = 0;    ///< label, overview, thumbnail files of DICOM slides: left out
-  AnnotationCounts annotations;    ///< of all images, whenever they were stored
+  std::uint64_t jpeg2000_slides = 0;  ///< whose tiles are copied
+  std::vector<BadInput> left_out;     ///< with on_error skip, sorted by input
+  std::uint64_t associated = 0;  ///< label, overview, thumbnail files of DICOM slides: left out
+  AnnotationCounts annotations;  ///< of all images, whenever they were stored
   StoreReport report;
   UnusedFiles unused;  ///< of the inputs and of the folder of annotations
   double seconds = 0;

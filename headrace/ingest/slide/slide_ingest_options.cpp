@@ -36,10 +36,12 @@ WorkOptions options_of(SlideIngestOptions& o) {
                  "share of the cases that the table puts in no split that go to val", cohort}
           .within(0, 1),
       {"mpp", &o.mpp, "micrometres a pixel, for files that do not say", cohort},
-      WorkOption{"codec", choice_variable(o.codec),
-                 "auto copies JPEG tiles where it can, else it is blosc-zstd; jpeg is lossy where "
-                 "it can't copy",
-                 store}
+      WorkOption{
+          "codec", choice_variable(o.codec),
+          "auto copies JPEG and JPEG 2000 tiles where it can, else it is blosc-zstd; jpeg is "
+          "lossy where it can't copy; jpeg2k only copies. Copied JPEG 2000 has the source's "
+          "size and costs the most CPU to read",
+          store}
           .hashed(),
       WorkOption{"chunk", &o.chunk,
                  "edge of a chunk in pixels; 0: the codec's default, or the source's tiles", store}
@@ -52,7 +54,7 @@ WorkOptions options_of(SlideIngestOptions& o) {
           .hashed(),
       WorkOption{"drop_glass", &o.drop_glass,
                  "make chunks white that lie wholly outside the tissue; says how many; copies no "
-                 "JPEG tiles",
+                 "tiles",
                  store}
           .hashed(),
       jobs_option(o.jobs),

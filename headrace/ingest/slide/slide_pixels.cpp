@@ -157,7 +157,7 @@ void SlidePixels::copy_shard(int level, TileIndex index) {
     const std::int64_t y = index.y * high + i / wide, x = index.x * wide + i % wide;
     if (y >= all_y || x >= all_x) continue;
     auto& tile = bytes[static_cast<std::size_t>(i)];
-    tile = reader_.jpeg_tiles()->tile(*plan.tiles_level, y, x);
+    tile = reader_.encoded_tiles()->tile(*plan.tiles_level, y, x);
     passthrough_bytes_ += tile.size();
     if (!tile.empty()) add_checksum(tile);
     chunks[static_cast<std::size_t>(i)] = tile;

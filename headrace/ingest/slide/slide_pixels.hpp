@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "headrace/imaging/slide/slide_reader.hpp"
-#include "headrace/imaging/tiff/jpeg_tiles.hpp"
+#include "headrace/imaging/tiff/encoded_tiles.hpp"
 #include "headrace/ingest/slide/cascade.hpp"
 #include "headrace/ingest/slide/slide_job.hpp"
 #include "headrace/ingest/store/recording_store.hpp"

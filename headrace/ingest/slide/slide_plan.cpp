@@ -27,7 +27,7 @@ bool is_halved(std::int64_t size, std::int64_t level0, int k) {
 }
 
 std::vector<LevelPlan> plan_levels(const imaging::SlideInfo& info,
-                                   const imaging::JpegTiles* tiles) {
+                                   const imaging::EncodedTiles* tiles) {
   std::vector<LevelPlan> levels;
   LevelSize size{info.levels[0].height, info.levels[0].width};
   for (int k = 0; k < kMaxLevels; ++k) {
@@ -93,8 +93,10 @@ std::int64_t cell_edge(const LevelSize& size) {
   return cell;
 }
 
+bool is_chunk(std::int64_t edge) { return edge >= 16 && edge <= 4096 && edge % 16 == 0; }
+
 void check_chunks(const SlidePlan& plan) {
-  if (plan.chunk < 16 || plan.chunk > 4096 || plan.chunk % 16 != 0) {
+  if (!is_chunk(plan.chunk)) {
     fail(ErrorCode::usage, "{} {}: must be a multiple of 16 from 16 to 4096", Option{"chunk"},
          plan.chunk);
   }
@@ -104,13 +106,20 @@ void check_chunks(const SlidePlan& plan) {
   }
 }
 
-Json sharded_codecs(const SlidePlan& plan, bool image) {
+/// How the tiles of a slide are stored where they are copied.
+SlideCodec codec_of(imaging::TileCodec codec) {
+  return codec == imaging::TileCodec::jpeg ? SlideCodec::jpeg : SlideCodec::jpeg2k;
+}
+
+Json sharded_codecs(const SlidePlan& plan, bool image, bool copied) {
   Json inner = Json::array();
   if (image) {
     inner.push_back({{"name", "transpose"}, {"configuration", {{"order", {1, 2, 0}}}}});
   }
   Json last;
-  if (image && plan.codec == SlideCodec::jpeg) {
+  if (image && copied && plan.codec == SlideCodec::jpeg2k) {
+    last = zarr::Codecs::jpeg2k();
+  } else if (image && (plan.codec == SlideCodec::jpeg || plan.codec == SlideCodec::jpeg2k)) {
     last = zarr::Codecs::jpeg(zarr::kSlideJpegQuality);
   } else if (plan.codec == SlideCodec::zstd) {
     last = zarr::Codecs::zstd(DType::uint8, plan.clevel);
@@ -141,7 +150,8 @@ std::optional<Box2> scan_of(const imaging::SlideInfo& info) {
 }
 
 zarr::ArrayMetadata array_of(const SlidePlan& plan, int level, bool image) {
-  const LevelSize& size = plan.levels[static_cast<std::size_t>(level)].size;
+  const LevelPlan& made = plan.levels[static_cast<std::size_t>(level)];
+  const LevelSize& size = made.size;
   zarr::ArrayMetadata metadata;
   metadata.shape = {size.height, size.width};
   // A level that is smaller than a shard gets a smaller one: its index then has no empty entries.
@@ -154,7 +164,7 @@ zarr::ArrayMetadata array_of(const SlidePlan& plan, int level, bool image) {
     metadata.dimension_names.insert(metadata.dimension_names.begin(), "c");
   }
   metadata.fill_value = {std::byte{255}};
-  metadata.codecs = sharded_codecs(plan, image);
+  metadata.codecs = sharded_codecs(plan, image, made.tiles_level.has_value());
   return metadata;
 }
 
@@ -171,21 +181,26 @@ zarr::ArrayMetadata SlidePlan::label_array(int level) const {
   return array_of(*this, level, false);
 }
 
-SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::JpegTiles* tiles,
+SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::EncodedTiles* tiles,
                      const SlideIngestOptions& options, std::optional<double> mpp) {
   SlidePlan plan;
   const bool may_copy = tiles != nullptr && !tiles->levels().empty() && !options.drop_glass &&
                         tiles->levels()[0].tile_height == tiles->levels()[0].tile_width &&
+                        is_chunk(tiles->levels()[0].tile_width) &&
                         tiles->levels()[0].height == info.levels[0].height &&
                         tiles->levels()[0].width == info.levels[0].width;
   const std::int64_t source_chunk = may_copy ? tiles->levels()[0].tile_height : 0;
   const bool chunk_fits = options.chunk == 0 || options.chunk == source_chunk;
-  const bool copies_jpeg =
-      options.codec == SlideCodec::automatic || options.codec == SlideCodec::jpeg;
-  const bool copy = may_copy && chunk_fits && copies_jpeg;
+  const SlideCodec copied = may_copy ? codec_of(tiles->codec()) : SlideCodec::automatic;
+  const bool copy =
+      may_copy && chunk_fits && (options.codec == SlideCodec::automatic || options.codec == copied);
   plan.codec = options.codec;
-  if (plan.codec == SlideCodec::automatic) {
-    plan.codec = copy ? SlideCodec::jpeg : SlideCodec::blosc_zstd;
+  if (plan.codec == SlideCodec::automatic) plan.codec = copy ? copied : SlideCodec::blosc_zstd;
+  if (plan.codec == SlideCodec::jpeg2k && !copy) {
+    fail(ErrorCode::unsupported,
+         "{} jpeg2k only copies, and this slide has no JPEG 2000 tiles that can be copied into "
+         "chunks as asked for; use auto",
+         Option{"codec"});
   }
   plan.clevel = options.clevel;
   plan.align = static_cast<std::size_t>(std::max<std::int64_t>(1, options.align));

@@ -6,7 +6,7 @@
 
 #include "headrace/core/json.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
-#include "headrace/imaging/tiff/jpeg_tiles.hpp"
+#include "headrace/imaging/tiff/encoded_tiles.hpp"
 #include "headrace/ingest/slide/cascade.hpp"
 #include "headrace/ingest/slide/ingest_slides.hpp"
 #include "headrace/ingest/slide/slide_canvas.hpp"
@@ -18,7 +18,7 @@ namespace headrace::ingest {
 struct LevelPlan {
   LevelSize size;
   std::optional<int> reader_level;  ///< the source's own level of these pixels
-  std::optional<int> tiles_level;   ///< its JPEG tiles are copied; not set: the level is encoded
+  std::optional<int> tiles_level;   ///< its tiles are copied; not set: the level is encoded
 };
 
 /// Levels [first, last], which one pass over the pixels of `first` makes; `first` itself is written
@@ -50,9 +50,9 @@ struct SlidePlan {
   zarr::ArrayMetadata label_array(int level) const;
 };
 
-/// tiles: the JPEG tiles of the file, or null. Errors: usage (chunk, shard), unsupported (codec
-/// jpeg of odd tiles).
-SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::JpegTiles* tiles,
+/// tiles: the encoded tiles of the file, or null. Errors: usage (chunk, shard), unsupported (codec
+/// jpeg2k of a slide whose tiles can't be copied).
+SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::EncodedTiles* tiles,
                      const SlideIngestOptions& options, std::optional<double> mpp);
 
 /// The plan of a stored slide, as far as its label images need it.

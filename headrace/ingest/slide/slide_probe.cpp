@@ -82,7 +82,7 @@ SlideProbe look_at(const SlideCase& slide, const std::vector<std::string>& class
     const auto mpp = slide.mpp                              ? slide.mpp
                      : options.mpp && !reader->info().mpp_x ? options.mpp
                                                             : std::nullopt;
-    probe.plan = plan_slide(reader->info(), reader->jpeg_tiles(), options, mpp);
+    probe.plan = plan_slide(reader->info(), reader->encoded_tiles(), options, mpp);
     if (!slide.annotation.empty()) {
       const LabelLook look = look_at_labels(slide, classes, probe.plan.canvas(), options.accept);
       probe.annotations = look.counts;

@@ -1,0 +1,56 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headrace/core/geometry.hpp"
+#include "headrace/imaging/tiff/tiff_directory.hpp"
+#include "headrace/storage/store.hpp"
+
+namespace headrace::imaging {
+
+/// How a slide's tiles are encoded.
+enum class TileCodec { jpeg, jpeg2k };
+
+/// The tile grid of one pyramid level of a tiled TIFF or SVS.
+struct EncodedTileLevel {
+  std::int64_t height = 0, width = 0;
+  std::int64_t tile_height = 0, tile_width = 0;
+};
+
+/// Tiles of a TIFF or SVS as the file encodes them: bytes are copied, not decoded. Safe from any
+/// thread.
+class EncodedTiles {
+ public:
+  /// Those of the directories that are a slide's levels, level 0 first: null where level 0 has no
+  /// tiles of 8-bit RGB in JPEG (compression 7) or JPEG 2000 (33003, 33005, 34712); other levels
+  /// without tiles of the same codec are left out. Whether they decode to what the slide's reader
+  /// returns, it does not know (SlideReader::encoded_tiles does).
+  static std::unique_ptr<EncodedTiles> of(std::shared_ptr<const storage::Object> file,
+                                          std::vector<TiffDirectory> levels);
+  virtual ~EncodedTiles() = default;
+
+  virtual TileCodec codec() const = 0;
+  virtual const std::vector<EncodedTileLevel>& levels()
+      const = 0;  ///< in the slide reader's order, level 0 first
+  /// One tile, decodable by itself, which states its colours and has no text. JPEG: tables are spliced
+  /// in, and an APP14 marker where photometric is RGB. JPEG 2000: the codestream; where its
+  /// components are YCbCr, in a JP2 file that says so. Empty when the file stores no tile there.
+  /// Edge tiles are full size. Errors: corrupt, unsupported (JPEG 2000 with a palette), io (names
+  /// tile and file).
+  virtual std::vector<std::byte> tile(int level, std::int64_t tile_y,
+                                      std::int64_t tile_x) const = 0;
+};
+
+/// Decodes a whole tile, as `tile` gives it, to 8-bit RGB. Errors: corrupt; begins with `origin`.
+void decode_tile(TileCodec codec, std::span<const std::byte> tile, const std::string& origin,
+                 const EncodedTileLevel& level, std::uint8_t* dst, std::int64_t row_stride_bytes);
+/// The same of a window; dst is its first pixel. Damage outside it may not be found.
+void decode_tile_window(TileCodec codec, std::span<const std::byte> tile, const std::string& origin,
+                        const EncodedTileLevel& level, const Box2& window, std::uint8_t* dst,
+                        std::int64_t row_stride_bytes);
+
+}  // namespace headrace::imaging
