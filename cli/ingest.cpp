@@ -58,8 +58,8 @@ void print(const ingest::SlideIngestResult& result, const char* device, bool jso
       megabytes(result.stored_bytes), megabytes(result.source_bytes), ratio, 100 * copied);
   if (result.jpeg2000_slides > 0) {
     fmt::print(
-        "{} slides keep their JPEG 2000 tiles, which take many times the CPU of other codecs to read; "
-        "--codec blosc-zstd is fast, and about ten times as large\n",
+        "JPEG 2000 tiles were copied in {} of them: batches take about 12 times the CPU of --codec "
+        "blosc-zstd, which stores about 10 times as much\n",
         result.jpeg2000_slides);
   }
   if (result.dropped_chunks > 0) {

@@ -36,6 +36,11 @@ def test_zarr_python_reads_openslides_pixels_and_their_averages(blosc, image):
     node = group(blosc, image)
     levels = node.attrs["ome"]["multiscales"][0]["datasets"]
     assert len(levels) >= 4
+    if image != CMU:  # JPEG 2000, of which builds of OpenJPEG round a few values in ten million otherwise
+        pixels = np.asarray(node["0"]).transpose(1, 2, 0)
+        differs = np.abs(pixels.astype(int) - expected)
+        assert differs.max() <= 1 and (differs > 0).sum() < 100
+        expected = pixels
     for level in levels:
         np.testing.assert_array_equal(np.asarray(node[level["path"]]).transpose(1, 2, 0), expected)
         expected = halve(expected)

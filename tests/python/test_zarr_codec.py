@@ -16,7 +16,7 @@ import zarr.registry
 from driving import ROOT, SAMPLES, headrace
 
 import headrace as hr
-from headrace.zarr_codec import ImagecodecsJpeg
+from headrace.zarr_codec import ImagecodecsJpeg, ImagecodecsJpeg2k
 
 NAME = "cmu-aperio-style-4level"
 SLIDE = SAMPLES / f"slides/derived/{NAME}.svs"
@@ -44,8 +44,9 @@ def openslide_level(level):
 
 def test_the_packages_metadata_names_the_codec():
     entries = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["zarr.codecs"]
-    module, name = entries["imagecodecs_jpeg"].split(":")
-    assert getattr(importlib.import_module(module), name) is ImagecodecsJpeg
+    for codec, known in (("imagecodecs_jpeg", ImagecodecsJpeg), ("imagecodecs_jpeg2k", ImagecodecsJpeg2k)):
+        module, name = entries[codec].split(":")
+        assert getattr(importlib.import_module(module), name) is known
 
 
 def test_zarr_python_reads_openslides_pixels(store):
@@ -57,6 +58,23 @@ def test_zarr_python_reads_openslides_pixels(store):
         np.testing.assert_array_equal(pixels, openslide_level(level))
         np.testing.assert_array_equal(pixels, image.level(level)[...])
     np.testing.assert_array_equal(group["0"][1, 300:333, 5:7], openslide_level(0)[300:333, 5:7, 1])
+
+
+def test_jpeg_2000_tiles_are_read_as_the_store_reads_them(tmp_path):
+    headrace("ingest", "slides", SAMPLES / "slides/TCGA-CR-7395-01A-01-TS1.svs", "--out", tmp_path / "s.zarr")
+    image = hr.open(tmp_path / "s.zarr")["TCGA-CR-7395-01A-01-TS1"]
+    assert image.codec == "jpeg2k"
+    zarr.registry.register_codec("imagecodecs_jpeg2k", ImagecodecsJpeg2k)
+    group = zarr.open_group(tmp_path / "s.zarr", mode="r")["images/TCGA-CR-7395-01A-01-TS1"]
+    for level in (1, 2):
+        np.testing.assert_array_equal(group[str(level)][:].transpose(1, 2, 0), image.level(level)[...])
+    options = {"name": "imagecodecs_jpeg2k", "configuration": {"level": 60, "tile": [64, 64]}}
+    assert ImagecodecsJpeg2k.from_dict(options).to_dict()["configuration"] == {"level": 60, "tile": (64, 64)}
+    with pytest.raises(hr.Error, match="imagecodecs_jpeg2k.*planar"):
+        ImagecodecsJpeg2k.from_dict({"name": "imagecodecs_jpeg2k", "configuration": {"planar": True}})
+    wrong = zarr.create_array(tmp_path / "a", shape=(32, 32, 3), chunks=(32, 32, 3), dtype="uint8", serializer=ImagecodecsJpeg2k(), compressors=None)
+    with pytest.raises(hr.UnsupportedError, match="only copied"):
+        wrong[...] = 1
 
 
 def test_dask_reads_the_same(store):
