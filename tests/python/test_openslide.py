@@ -208,8 +208,9 @@ def test_a_damaged_tile_fails_openslides_interface_for_good_and_arrays_only_ther
             slide.read((x, y), 0, (9, 9))
 
 
-def test_read_is_what_read_region_gives_on_white(both):
+def test_read_is_what_read_region_gives_on_white(both, request):
     _, ours = both
+    most = 1 if "TCGA" in request.node.callspec.id else 0
     for place in places(ours, 30, 2):
         (x, y), level, size = place
         x, y = (round(round(max(v, 0) / ours.level_downsamples[level]) * ours.level_downsamples[level]) for v in (x, y))
@@ -218,7 +219,9 @@ def test_read_is_what_read_region_gives_on_white(both):
         if level == 0:
             expected = ours.read_region((x, y), 0, size)
             if set(np.unique(np.asarray(expected)[..., 3])) <= {0, 255}:
-                assert np.array_equal(pixels, on_white(expected))
+                differs = np.abs(pixels.astype(int) - on_white(expected))
+                # JPEG 2000 is decoded by our OpenJPEG, and versions of it round a few values in ten million otherwise.
+                assert differs.max() <= most and np.count_nonzero(differs) <= 10
 
 
 def test_read_takes_the_nearest_pixel_where_openslide_interpolates():
