@@ -1,4 +1,4 @@
-#include "headrace/ingest/work/cohort_ingest.hpp"
+#include "headrace/ingest/run/cohort_ingest.hpp"
 
 #include <gtest/gtest.h>
 

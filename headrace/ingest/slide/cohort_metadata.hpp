@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "headrace/ingest/work/finished_image.hpp"
+#include "headrace/ingest/run/finished_image.hpp"
 
 namespace headrace::ingest {
 

@@ -7,13 +7,13 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/alignment.hpp"
+#include "headrace/ingest/run/cohort_ingest.hpp"
 #include "headrace/ingest/slide/cohort_inputs.hpp"
 #include "headrace/ingest/slide/cohort_metadata.hpp"
 #include "headrace/ingest/slide/object_kinds.hpp"
 #include "headrace/ingest/slide/slide_ingest_options.hpp"
 #include "headrace/ingest/slide/slide_job.hpp"
 #include "headrace/ingest/slide/slide_metadata.hpp"
-#include "headrace/ingest/work/cohort_ingest.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -9,11 +9,11 @@
 #include "headrace/core/threads.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/imaging/source_stamp.hpp"
+#include "headrace/ingest/run/finished_image.hpp"
 #include "headrace/ingest/slide/ingest_slides.hpp"
 #include "headrace/ingest/slide/mask_facts.hpp"
 #include "headrace/ingest/slide/slide_case.hpp"
 #include "headrace/ingest/slide/slide_plan.hpp"
-#include "headrace/ingest/work/finished_image.hpp"
 #include "headrace/pixels/statistics/statistics_workspaces.hpp"
 #include "headrace/storage/store.hpp"
 

@@ -6,12 +6,12 @@
 
 #include "headrace/core/threads.hpp"
 #include "headrace/imaging/source_stamp.hpp"
+#include "headrace/ingest/run/cohort_ingest.hpp"
 #include "headrace/ingest/volume/channel_plan.hpp"
 #include "headrace/ingest/volume/volume_case.hpp"
 #include "headrace/ingest/volume/volume_inputs.hpp"
 #include "headrace/ingest/volume/volume_plan.hpp"
 #include "headrace/ingest/volume/volume_sources.hpp"
-#include "headrace/ingest/work/cohort_ingest.hpp"
 #include "headrace/pixels/statistics/statistics_workspaces.hpp"
 #include "headrace/storage/store.hpp"
 

@@ -1,4 +1,4 @@
-#include "headrace/ingest/work/cohort_ingest.hpp"
+#include "headrace/ingest/run/cohort_ingest.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -11,11 +11,11 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/core/progress.hpp"
+#include "headrace/ingest/run/journal.hpp"
 #include "headrace/ingest/store/folders.hpp"
 #include "headrace/ingest/store/label_group.hpp"
 #include "headrace/ingest/store/pixels_of_splits.hpp"
 #include "headrace/ingest/store/recording_store.hpp"
-#include "headrace/ingest/work/journal.hpp"
 #include "headrace/storage/open_store.hpp"
 #include "headrace/storage/store_lock.hpp"
 #include "headrace/zarr/metadata.hpp"

@@ -11,7 +11,7 @@
 #include "headrace/core/threads.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
 #include "headrace/ingest/inputs/doubt.hpp"
-#include "headrace/ingest/work/finished_image.hpp"
+#include "headrace/ingest/run/finished_image.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {

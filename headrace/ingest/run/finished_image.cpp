@@ -1,4 +1,4 @@
-#include "headrace/ingest/work/finished_image.hpp"
+#include "headrace/ingest/run/finished_image.hpp"
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json_fault.hpp"

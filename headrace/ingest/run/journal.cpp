@@ -1,4 +1,4 @@
-#include "headrace/ingest/work/journal.hpp"
+#include "headrace/ingest/run/journal.hpp"
 
 #include <algorithm>
 

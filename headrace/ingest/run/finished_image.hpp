@@ -5,8 +5,8 @@
 #include <string>
 
 #include "headrace/core/json.hpp"
+#include "headrace/ingest/run/cohort_kind.hpp"
 #include "headrace/ingest/store/manifest.hpp"
-#include "headrace/ingest/work/cohort_kind.hpp"
 
 namespace headrace::ingest {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
+#include "headrace/ingest/run/finished_image.hpp"
 #include "headrace/ingest/versions/version_log.hpp"
-#include "headrace/ingest/work/finished_image.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {
