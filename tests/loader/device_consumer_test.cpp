@@ -118,21 +118,28 @@ TEST_F(DeviceConsumer, AsSlowAsCanBeReadsWhatItWasGiven) {
   }
 }
 
-/// What the test before would find.
+/// What the test before would find. Whether memory is used again before a late look depends on the
+/// threads: nearly always it is, so one of many tries shows it.
 TEST_F(DeviceConsumer, ThatDoesNotSayWhereItReadsIsOverwritten) {
-  use_device(1);
-  Stream stream;
-  std::vector<std::vector<std::byte>> seen(kBatches);
-  {
-    Loader there = loader(config(DecodeOn::cpu));
-    for (std::uint64_t i = 0; i < kBatches; ++i) {
-      const Batch batch = *there.next();
-      batch.lease->ready.hold(stream.get());
-      look_later(batch, stream.get(), seen[i]);
+  constexpr int kTries = 20;
+  const auto expected = wanted();
+  bool overwritten = false;
+  for (int i = 0; i < kTries && !overwritten; ++i) {
+    use_device(1);
+    Stream stream;
+    std::vector<std::vector<std::byte>> seen(kBatches);
+    {
+      Loader there = loader(config(DecodeOn::cpu));
+      for (auto& batch_seen : seen) {
+        const Batch batch = *there.next();
+        batch.lease->ready.hold(stream.get());
+        look_later(batch, stream.get(), batch_seen);
+      }
     }
+    stream.wait();
+    overwritten = seen != expected;
   }
-  stream.wait();
-  EXPECT_NE(seen, wanted());
+  EXPECT_TRUE(overwritten);
 }
 
 /// The owner of a tensor may end on a thread that works on another GPU, or on none.
