@@ -69,9 +69,9 @@ class SlideReader {
   virtual void read_patches(std::span<const SlidePatch> patches, std::int64_t height,
                             std::int64_t width, ThreadPool& pool) const;
 
-  /// The tiles that the file stores as JPEG or JPEG 2000, for copying them as they are: those of its levels that
-  /// decode to what `read` returns, with their sizes. Null where level 0 has none. As long as the
-  /// reader.
+  /// The tiles that the file stores as JPEG or JPEG 2000, for copying them as they are: those of its
+  /// levels that decode to what `read` returns, with their sizes. Null where level 0 has none. As
+  /// long as the reader.
   virtual const EncodedTiles* encoded_tiles() const { return nullptr; }
 
   /// Opens by what the bytes are, whatever the name: an SVS or a TIFF also without OpenSlide, and
