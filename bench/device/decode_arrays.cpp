@@ -6,9 +6,9 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/picture/image_file.hpp"
-#include "headrace/imaging/tiff/jpeg_splice.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/pixels/jpeg/jpeg_splice.hpp"
 #include "headrace/storage/open_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
 #include "headrace/zarr/defaults.hpp"
@@ -213,11 +213,13 @@ DecodeCase aperio_case(const DecodeData& data) {
     const std::size_t tile = i % slide.tile_offsets.size();
     std::vector<std::byte> stored(slide.tile_bytes[tile]);
     file->read(slide.tile_offsets[tile], stored);
-    const auto jpeg = imaging::splice_jpeg_tile(slide.jpeg_tables, stored, true, edge, edge);
-    if (!jpeg) fail(ErrorCode::corrupt, "{}: tile {} is not a colour JPEG", file->describe(), tile);
+    pixels::JpegMarkers markers;
+    std::vector<std::byte> jpeg;
+    if (!pixels::splice_jpeg(slide.jpeg_tables, stored, true, markers, jpeg))
+      fail(ErrorCode::corrupt, "{}: tile {} is not a colour JPEG", file->describe(), tile);
     const auto y = static_cast<std::int64_t>(i / kColumns),
                x = static_cast<std::int64_t>(i % kColumns);
-    store->put(name + "/" + metadata.chunk_key({0, y, x}), *jpeg);
+    store->put(name + "/" + metadata.chunk_key({0, y, x}), jpeg);
     c.origins.push_back({0, y * edge, x * edge});
   }
   zarr::ArrayWriter(store, name, metadata).finish();

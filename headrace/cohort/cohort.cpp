@@ -10,6 +10,7 @@
 
 #include "headrace/cohort/cohort_state.hpp"
 #include "headrace/cohort/image_record.hpp"
+#include "headrace/cohort/referenced_files.hpp"
 #include "headrace/cohort/store_format.hpp"
 #include "headrace/cohort/store_index.hpp"
 #include "headrace/core/error.hpp"
@@ -81,7 +82,7 @@ StoreVersion Cohort::State::read_version(const std::string& prefix, ThreadPool& 
     if (i == 0) version = StoreVersion::load(*store, dataset_hash);
     if (i == 1) indexed = with_index(store, dataset_hash);
   });
-  store = std::move(indexed);
+  store = with_sources(std::move(indexed));
   kind = version.kind;
   classes = version.classes;
   for (const std::string& name : classes) {

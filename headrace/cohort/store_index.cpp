@@ -11,6 +11,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/storage/forwarding_store.hpp"
 
 namespace headrace::cohort {
 namespace {
@@ -135,30 +136,20 @@ class IndexedObject : public storage::Object {
   std::string place_;
 };
 
-class IndexedStore : public storage::Store {
+class IndexedStore : public storage::ForwardingStore {
  public:
   IndexedStore(std::shared_ptr<storage::Store> inner, Index index)
-      : inner_(std::move(inner)), index_(std::make_shared<const Index>(std::move(index))) {}
+      : ForwardingStore(std::move(inner)), index_(std::make_shared<const Index>(std::move(index))) {}
 
   std::shared_ptr<const storage::Object> open(const std::string& key) const override {
     if (auto object = find(key)) return object;
-    return inner_->open(key);
+    return inner().open(key);
   }
   void start_open(const std::string& key, std::size_t tail_bytes,
                   const storage::OpenDone& done) const override {
     if (index_->objects.contains(key)) return Store::start_open(key, tail_bytes, done);
-    inner_->start_open(key, tail_bytes, done);
+    inner().start_open(key, tail_bytes, done);
   }
-  storage::RequestCost cost() const override { return inner_->cost(); }
-  bool still_has(const std::string& key) const override { return inner_->still_has(key); }
-  void put(const std::string& key, std::span<const std::byte> bytes) override {
-    inner_->put(key, bytes);
-  }
-  void erase(const std::string& key) override { inner_->erase(key); }
-  std::vector<std::string> list(const std::string& prefix) const override {
-    return inner_->list(prefix);
-  }
-  std::string describe(const std::string& key) const override { return inner_->describe(key); }
 
  private:
   std::shared_ptr<const storage::Object> find(const std::string& key) const {
@@ -167,7 +158,6 @@ class IndexedStore : public storage::Store {
     return std::make_shared<IndexedObject>(index_, found->second, describe(key));
   }
 
-  std::shared_ptr<storage::Store> inner_;
   std::shared_ptr<const Index> index_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <utility>
 
@@ -16,6 +18,13 @@ class LocalObject : public Object {
  public:
   LocalObject(posix::Descriptor file, std::uint64_t size, std::string path)
       : file_(std::move(file)), size_(size), path_(std::move(path)) {}
+
+  std::string identity() const override {
+    struct stat status {};
+    if (posix::calls().fstat(file_.get(), &status) != 0) return {};
+    const auto& changed = status.st_mtim;
+    return fmt::format("{}.{:09}", changed.tv_sec, changed.tv_nsec);
+  }
 
   std::uint64_t size_bytes() const override { return size_; }
   std::string local_path() const override { return path_; }

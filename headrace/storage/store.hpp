@@ -37,6 +37,10 @@ class Object {
   virtual std::string local_path() const { return {}; }
   /// Where it lies, for error texts.
   virtual std::string describe() const = 0;
+  /// What tells its content from another under the same name: when the file was changed. Empty:
+  /// not known.
+  virtual std::string identity() const { return {}; }
+  virtual RequestCost cost() const { return {}; }
   /// Reads exactly dst.size() bytes from `offset`. Errors: io; corrupt when the object ends
   /// earlier.
   virtual void read(std::uint64_t offset, std::span<std::byte> dst) const = 0;
@@ -77,6 +81,7 @@ class Store {
   /// done at once, by this thread.
   virtual void start_open(const std::string& key, std::size_t tail_bytes,
                           const OpenDone& done) const;
+  /// Of opening objects; what reading one costs is the object's.
   virtual RequestCost cost() const { return {}; }
   /// Whether an object that was there still is, for readers that find another one absent: a disk
   /// that is away looks as an empty folder. True without a look where the store is no folder: then

@@ -60,9 +60,13 @@ class Array {
 
  private:
   friend class BatchRead;
+  friend class AveragedRegion;
   friend class ReadPlan;
   struct State;
   explicit Array(std::unique_ptr<State> state);
+  /// averages: how many arrays of averages it is beneath.
+  static std::shared_ptr<const Array> open_beneath(std::shared_ptr<const storage::Store> store,
+                                                   const std::string& path, int averages);
   std::unique_ptr<State> state_;
 };
 

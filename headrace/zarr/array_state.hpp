@@ -21,11 +21,17 @@ struct Array::State {
   Index shape{}, inner_shape{};
   Index inner_grid{};  ///< inner chunks of a chunk along each axis; ones without sharding
   std::vector<std::int64_t> inner_chunk_shape;
+  std::string table_key, pixels_key;    ///< where chunks lie in another object; empty: they do not
+  std::shared_ptr<const Array> finer;   ///< null: pixels are no averages
 
   /// Decodes the unit that is read.
   const CodecChain& unit() const noexcept {
     return sharding != nullptr ? sharding->inner() : *chain;
   }
+  bool by_table() const noexcept { return !table_key.empty(); }
+  const State& finer_state() const noexcept { return *finer->state_; }
+  /// Bytes of the table in which the index of a shard lies.
+  ByteRange table_range(const Index& chunk) const;
   std::string metadata_key() const { return metadata_key_of(path); }
   static std::string metadata_key_of(const std::string& path) {
     return path.empty() ? "zarr.json" : path + "/zarr.json";

@@ -175,6 +175,10 @@ void ReadPlan::plan_decode(ThreadPool* pool, std::span<const std::uint64_t> dest
   if (destinations.size() != regions_.size()) {
     fail(ErrorCode::usage, "{} destinations for {} regions", destinations.size(), regions_.size());
   }
+  for (const Region& region : regions_) {
+    if (region.averaged)
+      fail(ErrorCode::unsupported, "{}: is averaged by the host alone", region.array->path);
+  }
   const std::vector<std::size_t> split_of = find_splits();
   const auto split = [&](std::size_t i) { split_chunk(splits_[i]); };
   if (pool != nullptr) {

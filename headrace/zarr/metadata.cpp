@@ -4,8 +4,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "headrace/core/base64.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/zarr/codec/strided.hpp"
+#include "headrace/zarr/defaults.hpp"
 #include "headrace/zarr/fill_value.hpp"
 
 namespace headrace::zarr {
@@ -150,11 +152,52 @@ void check_fields(const Json& json, const std::string& origin) {
     }
     fail(ErrorCode::unsupported, "{}: field '{}' is not known and must be understood", origin, key);
   }
-  const auto transformers = json.find("storage_transformers");
-  if (transformers != json.end() && !(transformers->is_array() && transformers->empty())) {
-    fail(ErrorCode::unsupported, "{}: storage_transformers {} are not supported", origin,
-         transformers->dump());
+}
+
+constexpr const char* kTileTable = "headrace.tile_table";
+constexpr const char* kAverage = "headrace.average_2x2";
+
+// A key or path below the store, from the array: names, and ".." before them.
+std::string parse_relative(const Json& configuration, const char* field,
+                           const std::string& origin) {
+  const Json& value = require(configuration, field, origin);
+  const std::string path = value.is_string() ? value.get<std::string>() : "";
+  const std::string_view below = std::string_view(path).substr(path.starts_with("../") ? 3 : 0);
+  if (below.empty() || below.front() == '/' || below.find("..") != std::string_view::npos) {
+    fail(ErrorCode::malformed, "{}: '{}' of a storage transformer is {}, expected a path like {}",
+         origin, field, value.dump(), "\"../source\"");
   }
+  return path;
+}
+
+void parse_transformers(const Json& json, const std::string& origin, ArrayMetadata& out) {
+  const auto found = json.find("storage_transformers");
+  if (found == json.end() || (found->is_array() && found->empty())) return;
+  Json configuration;
+  std::string name;
+  if (found->is_array() && found->size() == 1)
+    name = parse_name(found->front(), "storage_transformers", origin, configuration);
+  if (name == kTileTable) {
+    check_known(configuration, {"table", "pixels"}, kTileTable, origin);
+    out.other_pixels = {OtherPixels::Kind::tile_table,
+                        parse_relative(configuration, "table", origin),
+                        parse_relative(configuration, "pixels", origin)};
+  } else if (name == kAverage) {
+    check_known(configuration, {"pixels"}, kAverage, origin);
+    out.other_pixels = {OtherPixels::Kind::average, "",
+                        parse_relative(configuration, "pixels", origin)};
+  } else {
+    fail(ErrorCode::unsupported, "{}: storage_transformers {} are not supported", origin,
+         found->dump());
+  }
+}
+
+Json transformers_json(const OtherPixels& other) {
+  const bool table = other.kind == OtherPixels::Kind::tile_table;
+  Json configuration{{"pixels", other.pixels}};
+  if (table) configuration["table"] = other.table;
+  return Json::array({{{"name", table ? kTileTable : kAverage},
+                       {"configuration", std::move(configuration)}}});
 }
 
 }  // namespace
@@ -186,6 +229,7 @@ ArrayMetadata ArrayMetadata::parse(const Json& json, const std::string& origin) 
          out.codecs.dump());
   }
   parse_dimension_names(json, origin, out);
+  parse_transformers(json, origin, out);
   out.attributes = json.value("attributes", Json::object());
   if (!out.attributes.is_object()) {
     fail(ErrorCode::malformed, "{}: attributes is {}, expected an object", origin,
@@ -214,6 +258,7 @@ Json ArrayMetadata::to_json() const {
     }
     json["dimension_names"] = std::move(names);
   }
+  if (other_pixels) json["storage_transformers"] = transformers_json(*other_pixels);
   return json;
 }
 
@@ -276,6 +321,12 @@ Json Codecs::jpeg(int quality) {
 }
 
 Json Codecs::jpeg2k() { return Json::array({codec("imagecodecs_jpeg2k", Json::object())}); }
+Json Codecs::jpeg_with_tables(std::span<const std::byte> tables, bool rgb) {
+  Json codecs = jpeg(kSlideJpegQuality);
+  codecs.push_back(
+      codec("headrace.jpeg_tables", Json{{"tables", to_base64(tables)}, {"rgb", rgb}}));
+  return codecs;
+}
 
 Json Codecs::sharded(const std::vector<std::int64_t>& inner_chunk_shape, const Json& inner_codecs) {
   Json configuration = Json::object();

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,19 @@
 #include "headrace/core/json.hpp"
 
 namespace headrace::zarr {
+
+/// Pixels that are not chunks of the array's own: a storage transformer of ours, which readers that
+/// do not know it refuse (docs/formats.md, "Pixels by reference").
+struct OtherPixels {
+  enum class Kind {
+    tile_table,  ///< chunks are ranges of one object, and a table of ranges lies in another
+    average      ///< 2×2 pixels of another array, averaged
+  };
+  Kind kind = Kind::tile_table;
+  std::string table;   ///< key of the table, below the array; of tile_table
+  std::string pixels;  ///< key of the object, or path of the array, from the array: "../source"
+  bool operator==(const OtherPixels&) const = default;
+};
 
 /// zarr.json of an array, by the Zarr v3 core specification
 /// (https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html). Axes slowest first.
@@ -20,6 +35,7 @@ struct ArrayMetadata {
   std::vector<std::byte> fill_value;         ///< one element, little-endian
   Json codecs;                               ///< the list as in zarr.json
   std::vector<std::string> dimension_names;  ///< empty, or one for each axis
+  std::optional<OtherPixels> other_pixels;
   Json attributes = Json::object();
 
   /// Errors: malformed, unsupported (names the field and `origin`).
@@ -49,6 +65,8 @@ struct Codecs {
   static Json jpeg(int quality);
   /// `imagecodecs_jpeg2k`, of copied tiles; read as `jpeg`
   static Json jpeg2k();
+  /// `headrace.jpeg_tables` after it: the abbreviated JPEGs of a TIFF, whose tables are stated once
+  static Json jpeg_with_tables(std::span<const std::byte> tables, bool rgb);
   /// One sharding_indexed codec: index at the end with crc32c.
   static Json sharded(const std::vector<std::int64_t>& inner_chunk_shape, const Json& inner_codecs);
 };

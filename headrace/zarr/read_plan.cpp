@@ -79,6 +79,12 @@ std::size_t ReadPlan::add(const Array::State& array, const RegionRead& region) {
   Region added;
   added.array = &array;
   added.wanted = region;
+  added.dst = region.dst;
+  if (array.finer) {
+    added.averaged.emplace(array, region);
+    added.array = &added.averaged->base();
+    added.wanted = added.averaged->source();
+  }
   regions_.push_back(std::move(added));
   return regions_.size() - 1;
 }
@@ -146,9 +152,9 @@ void ReadPlan::add_piece(Region& region, const Index& unit, const Box& box, cons
 }
 
 void ReadPlan::open_sources(ThreadPool* pool) {
-  for (Source& source : sources_) source.cost = source.array->store->cost();
   storage::run_requests(
-      pool, sources_.size(), [&](std::size_t i) { return sources_[i].cost.asynchronous; },
+      pool, sources_.size(),
+      [&](std::size_t i) { return sources_[i].array->store->cost().asynchronous; },
       [&](std::size_t i, const storage::ReadDone& done) { start_open(sources_[i], done); },
       [&](std::size_t i, const Error& error) { sources_[i].error = error; });
   // What may wait is not done where requests end: that thread may be the one that is waited for.
@@ -179,9 +185,9 @@ void ReadPlan::start_open(Source& source, const storage::ReadDone& done) const {
   std::size_t tail_bytes = 0;
   if (array.sharding != nullptr) {
     source.index = ShardIndexCache::shared().find({array.number, source.chunk});
-    if (!source.index) tail_bytes = array.sharding->index_tail_bytes();
+    if (!source.index && !array.by_table()) tail_bytes = array.sharding->index_tail_bytes();
   }
-  array.store->start_open(array.key_of(source.chunk), tail_bytes,
+  array.store->start_open(array.by_table() ? array.pixels_key : array.key_of(source.chunk), tail_bytes,
                           [&source, tail_bytes, done, start = now_ns()](
                               storage::OpenedTail opened, std::exception_ptr failure) {
                             if (tail_bytes > 0 && opened.object)
@@ -195,18 +201,26 @@ void ReadPlan::start_open(Source& source, const storage::ReadDone& done) const {
 void ReadPlan::take_opened(Source& source) const {
   const Array::State& array = *source.array;
   if (!source.object) {  // no chunk: fill values
+    if (array.by_table())
+      fail(ErrorCode::not_found, "{} is not there, which has its pixels", array.pixels_key);
     if (array.store->still_has(array.metadata_key())) return;
     fail(ErrorCode::not_found,
          "is gone, as is the array's zarr.json: the store was removed or its disk is away");
   }
   source.size_bytes = source.object->size_bytes();
+  source.cost = source.object->cost();
   if (array.sharding == nullptr || source.index) return;
-  const ByteRange range = array.sharding->index_range(source.size_bytes);
-  if (array.sharding->index_tail_bytes() == 0) {
+  if (array.by_table() || array.sharding->index_tail_bytes() == 0) {
     const std::int64_t start = now_ns();
+    const auto table = array.by_table() ? array.store->open(array.table_key) : source.object;
+    if (!table) fail(ErrorCode::not_found, "{} is not there", array.table_key);
+    const ByteRange range = array.by_table() ? array.table_range(source.chunk)
+                                             : array.sharding->index_range(source.size_bytes);
     source.tail.resize(range.end - range.begin);
-    source.object->read(range.begin, source.tail);
+    table->read(range.begin, source.tail);
     source.stats.read_ns += now_ns() - start;
+  } else {
+    array.sharding->index_range(source.size_bytes);  // it may be too short to have one
   }
   source.stats.bytes_read += source.tail.size();
   source.stats.ranges_wanted += 1;
@@ -396,11 +410,22 @@ void ReadPlan::decode_piece(const Region& region, const Piece& piece, std::byte*
   }
 }
 
-void ReadPlan::decode(std::size_t index) { decode(index, regions_.at(index).wanted.dst); }
+void ReadPlan::decode(std::size_t index) { decode(index, regions_.at(index).dst); }
 
 void ReadPlan::decode(std::size_t index, std::byte* dst) {
   Region& region = regions_.at(index);
   const std::int64_t start = now_ns();
+  if (region.averaged) {
+    Scratch source(region.averaged->source_bytes());
+    decode_pieces(region, source.data());
+    region.averaged->average(source.data(), dst);
+  } else {
+    decode_pieces(region, dst);
+  }
+  region.stats.decode_ns += now_ns() - start;
+}
+
+void ReadPlan::decode_pieces(Region& region, std::byte* dst) {
   if (region.outside) {
     Index shape{}, strides{};
     std::copy(region.wanted.shape.begin(), region.wanted.shape.end(), shape.begin());
@@ -412,7 +437,6 @@ void ReadPlan::decode(std::size_t index, std::byte* dst) {
     decode_piece(region, pieces_[i], dst);
     if (pieces_[i].read != kNone) ++region.stats.chunks_decoded;
   }
-  region.stats.decode_ns += now_ns() - start;
 }
 
 ReadStats ReadPlan::stats() const {

@@ -11,6 +11,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/zarr/array_state.hpp"
+#include "headrace/zarr/averaged_region.hpp"
 #include "headrace/zarr/decode_plan.hpp"
 
 namespace headrace::zarr {
@@ -48,6 +49,9 @@ class ReadPlan {
   struct Region {
     const Array::State* array = nullptr;
     RegionRead wanted;
+    /// Of an array of averages: what `wanted`, a region of the array beneath, is read for.
+    std::optional<AveragedRegion> averaged;
+    std::byte* dst = nullptr;
     bool outside = false;  ///< some elements lie outside the array
     std::size_t first_piece = 0, last_piece = 0;
     ReadStats stats;
@@ -56,7 +60,7 @@ class ReadPlan {
   struct Source {
     const Array::State* array = nullptr;
     Index chunk{};
-    storage::RequestCost cost;                      ///< of the array's store
+    storage::RequestCost cost;                      ///< of reading the object
     std::shared_ptr<const storage::Object> object;  ///< null: not stored
     std::uint64_t size_bytes = 0;                   ///< of the object
     std::vector<std::byte> tail;                    ///< with its index, until it was parsed
@@ -106,6 +110,7 @@ class ReadPlan {
   void split_chunk(Split& split) const;
   void place_region(const Region& region, std::uint64_t at, std::span<const std::size_t> split_of,
                     std::span<const Placement> likes, DecodePlan& out) const;
+  void decode_pieces(Region& region, std::byte* dst);
   void decode_piece(const Region& region, const Piece& piece, std::byte* dst) const;
 
   std::vector<Region> regions_;

@@ -7,23 +7,6 @@
 
 namespace headrace::report {
 
-std::string base64(std::span<const std::byte> bytes) {
-  constexpr const char* kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](std::size_t k) {
-      return i + k < bytes.size() ? std::to_integer<unsigned>(bytes[i + k]) : 0u;
-    };
-    const unsigned word = byte(0) << 16 | byte(1) << 8 | byte(2);
-    for (unsigned k = 0; k < 4; ++k) {
-      out += i + k <= bytes.size() ? kDigits[word >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return out;
-}
-
 std::string section(const std::string& title, const std::string& body) {
   if (body.empty()) return "";
   return fmt::format("<section><h2>{}</h2>{}</section>\n", title, body);

@@ -7,8 +7,6 @@
 
 namespace headrace::report {
 
-std::string base64(std::span<const std::byte> bytes);
-
 /// A table: cells are HTML already; columns named in `numeric` are right-aligned with tabular
 /// figures.
 struct Table {

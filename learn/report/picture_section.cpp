@@ -31,7 +31,7 @@ std::string image_tag(const RunData& data, const Json& file, const std::string& 
   const std::string bytes = read_file(path);
   return fmt::format("<img alt=\"{}\" src=\"data:image/{};base64,{}\">", alt,
                      path.extension() == ".jpg" ? "jpeg" : "png",
-                     base64(std::as_bytes(std::span(bytes))));
+                     to_base64(std::as_bytes(std::span(bytes))));
 }
 
 constexpr const char* kNotKept = "<p>The pictures are not in this folder.</p>";

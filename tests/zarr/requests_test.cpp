@@ -39,6 +39,7 @@ class FarStore : public storage::Store {
         : inner_(std::move(inner)), owner_(owner) {}
     std::uint64_t size_bytes() const override { return inner_->size_bytes(); }
     std::string describe() const override { return "far object"; }
+    storage::RequestCost cost() const override { return owner_.cost_; }
     void read(std::uint64_t offset, std::span<std::byte> dst) const override {
       ++owner_.requests;
       inner_->read(offset, dst);

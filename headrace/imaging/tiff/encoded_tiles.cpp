@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/tiff/jpeg_splice.hpp"
 #include "headrace/imaging/tiff/tiff_colours.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
+#include "headrace/pixels/jpeg/jpeg_splice.hpp"
 #include "headrace/pixels/jpeg2000/jpeg2000_decoder.hpp"
 #include "headrace/pixels/jpeg2000/jpeg2000_stream.hpp"
 
@@ -30,6 +30,16 @@ std::optional<TileCodec> codec_of(const TiffDirectory& d) {
 }
 
 /// Nothing where it is no picture of a tile.
+std::optional<std::vector<std::byte>> splice_jpeg_tile(const TiffDirectory& d,
+                                                       std::span<const std::byte> raw) {
+  pixels::JpegMarkers markers;
+  std::vector<std::byte> jpeg;
+  const bool fits = pixels::splice_jpeg(d.jpeg_tables, raw, d.photometric == kRgb, markers, jpeg) &&
+                    markers.height == d.tile_height && markers.width == d.tile_width;
+  return fits ? std::optional(std::move(jpeg)) : std::nullopt;
+}
+
+/// The same.
 std::optional<std::vector<std::byte>> copy_jpeg2000_tile(const TiffDirectory& d,
                                                          std::span<const std::byte> raw,
                                                          const std::string& file) {
@@ -63,11 +73,7 @@ class TiffEncodedTiles : public EncodedTiles {
   const std::vector<EncodedTileLevel>& levels() const override { return levels_; }
 
   std::vector<std::byte> tile(int level, std::int64_t tile_y, std::int64_t tile_x) const override {
-    if (level < 0 || level >= static_cast<int>(levels_.size())) {
-      fail(ErrorCode::usage, "{}: has {} levels of encoded tiles, level {} was asked for",
-           file_->describe(), levels_.size(), level);
-    }
-    const TiffDirectory& d = directories_[static_cast<std::size_t>(level)];
+    const TiffDirectory& d = directory(level);
     if (tile_y < 0 || tile_x < 0 || tile_y >= d.tiles_down() || tile_x >= d.tiles_across()) {
       fail(ErrorCode::usage, "{}: level {} has {}x{} tiles, tile row {}, column {} was asked for",
            file_->describe(), level, d.tiles_across(), d.tiles_down(), tile_y, tile_x);
@@ -76,19 +82,11 @@ class TiffEncodedTiles : public EncodedTiles {
     if (d.is_missing(index)) return {};
     return with_context(
         fmt::format("level {}, tile row {}, column {}", level, tile_y, tile_x), [&] {
-          if (d.tile_offsets[index] > file_->size_bytes() ||
-              d.tile_bytes[index] > file_->size_bytes() - d.tile_offsets[index]) {
-            fail(ErrorCode::corrupt,
-                 "{}: the tile lies at bytes {} to {}, but the file ends at {}; it is truncated or "
-                 "damaged",
-                 file_->describe(), d.tile_offsets[index],
-                 d.tile_offsets[index] + d.tile_bytes[index], file_->size_bytes());
-          }
+          check_place(d, index);
           std::vector<std::byte> raw(d.tile_bytes[index]);
           file_->read(d.tile_offsets[index], raw);
           auto tile = codec_ == TileCodec::jpeg
-                          ? splice_jpeg_tile(d.jpeg_tables, raw, d.photometric == kRgb,
-                                             d.tile_height, d.tile_width)
+                          ? splice_jpeg_tile(d, raw)
                           : copy_jpeg2000_tile(d, raw, file_->describe());
           if (!tile) {
             fail(ErrorCode::corrupt, "{}: the tile at byte {} is not a colour {} of {}x{} pixels{}",
@@ -100,7 +98,40 @@ class TiffEncodedTiles : public EncodedTiles {
         });
   }
 
+  std::vector<TilePlace> places(int level) const override {
+    const TiffDirectory& d = directory(level);
+    std::vector<TilePlace> all(d.tile_offsets.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (d.is_missing(i)) continue;
+      with_context(fmt::format("level {}, tile {}", level, i), [&] { check_place(d, i); });
+      all[i] = {d.tile_offsets[i], d.tile_bytes[i]};
+    }
+    return all;
+  }
+  std::span<const std::byte> jpeg_tables(int level) const override {
+    return directory(level).jpeg_tables;
+  }
+  bool is_rgb(int level) const override { return directory(level).photometric == kRgb; }
+
  private:
+  const TiffDirectory& directory(int level) const {
+    if (level < 0 || level >= static_cast<int>(levels_.size())) {
+      fail(ErrorCode::usage, "{}: has {} levels of encoded tiles, level {} was asked for",
+           file_->describe(), levels_.size(), level);
+    }
+    return directories_[static_cast<std::size_t>(level)];
+  }
+
+  void check_place(const TiffDirectory& d, std::size_t index) const {
+    if (d.tile_offsets[index] <= file_->size_bytes() &&
+        d.tile_bytes[index] <= file_->size_bytes() - d.tile_offsets[index])
+      return;
+    fail(ErrorCode::corrupt,
+         "{}: the tile lies at bytes {} to {}, but the file ends at {}; it is truncated or damaged",
+         file_->describe(), d.tile_offsets[index], d.tile_offsets[index] + d.tile_bytes[index],
+         file_->size_bytes());
+  }
+
   std::shared_ptr<const storage::Object> file_;
   TileCodec codec_;
   std::vector<TiffDirectory> directories_;

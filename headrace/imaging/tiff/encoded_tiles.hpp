@@ -21,6 +21,11 @@ struct EncodedTileLevel {
   std::int64_t tile_height = 0, tile_width = 0;
 };
 
+/// Where a tile lies in its file.
+struct TilePlace {
+  std::uint64_t offset = 0, size = 0;  ///< size 0: the file stores no such tile
+};
+
 /// Tiles of a TIFF or SVS as the file encodes them: bytes are copied, not decoded. Safe from any
 /// thread.
 class EncodedTiles {
@@ -43,6 +48,13 @@ class EncodedTiles {
   /// tile and file).
   virtual std::vector<std::byte> tile(int level, std::int64_t tile_y,
                                       std::int64_t tile_x) const = 0;
+
+  // What `tile` makes one of, for readers that do it themselves (pixels/jpeg/jpeg_splice.hpp).
+  /// Of each tile of a level, row by row. Errors: corrupt (a tile that reaches past the end of the
+  /// file).
+  virtual std::vector<TilePlace> places(int level) const = 0;
+  virtual std::span<const std::byte> jpeg_tables(int level) const = 0;  ///< tag JPEGTables
+  virtual bool is_rgb(int level) const = 0;  ///< the photometric tag says so
 };
 
 /// Decodes a whole tile, as `tile` gives it, to 8-bit RGB. Errors: corrupt; begins with `origin`.

@@ -27,12 +27,6 @@ struct CascadeTile {
   const std::uint8_t* pixels = nullptr;
 };
 
-/// Area-averages 2×2 pixels of `src` into `dst`: (sum + 2) >> 2; at an odd edge the mean of the two
-/// that exist, (sum + 1) >> 1, and in the corner the pixel itself. dst has ceil(height / 2) rows of
-/// ceil(width / 2) pixels.
-void average_2x2(const std::uint8_t* src, std::int64_t height, std::int64_t width, int channels,
-                 std::int64_t src_stride_bytes, std::uint8_t* dst, std::int64_t dst_stride_bytes);
-
 /// Builds a pyramid in one pass over its first level: base tiles are delivered in any order and
 /// from any thread, each averaged into its parent, and every finished tile of every level goes to
 /// `sink` exactly once, on the thread that finished it. Memory: with base tiles in Z-order, a few

@@ -11,6 +11,7 @@
 #include "headrace/zarr/codec/gzip.hpp"
 #include "headrace/zarr/codec/imagecodecs_jpeg.hpp"
 #include "headrace/zarr/codec/imagecodecs_jpeg2k.hpp"
+#include "headrace/zarr/codec/jpeg_tables.hpp"
 #include "headrace/zarr/codec/sharding_indexed.hpp"
 #include "headrace/zarr/codec/zstd.hpp"
 
@@ -119,7 +120,7 @@ void CodecConfig::finish() const {
 
 std::span<const CodecEntry> codec_registry() {
   using Kind = CodecEntry::Kind;
-  static constexpr std::array<CodecEntry, 9> kCodecs{
+  static constexpr std::array<CodecEntry, 10> kCodecs{
       {{"transpose", Kind::array_array, nullptr, nullptr},
        {"bytes", Kind::array_bytes, make_bytes, nullptr},
        {"sharding_indexed", Kind::array_bytes, make_sharding_indexed, nullptr},
@@ -128,7 +129,8 @@ std::span<const CodecEntry> codec_registry() {
        {"blosc", Kind::bytes_bytes, nullptr, make_blosc},
        {"zstd", Kind::bytes_bytes, nullptr, make_zstd},
        {"gzip", Kind::bytes_bytes, nullptr, make_gzip},
-       {"crc32c", Kind::bytes_bytes, nullptr, make_crc32c}}};
+       {"crc32c", Kind::bytes_bytes, nullptr, make_crc32c},
+       {"headrace.jpeg_tables", Kind::bytes_bytes, nullptr, make_jpeg_tables}}};
   return kCodecs;
 }
 

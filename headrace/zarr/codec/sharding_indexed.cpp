@@ -202,17 +202,23 @@ std::vector<std::byte> ShardingIndexed::assemble(std::span<const std::span<const
     index[2 * chunk + 1] = chunks[chunk].size();
     out.insert(out.end(), chunks[chunk].begin(), chunks[chunk].end());
   }
-  const ChunkSpec& spec = index_->spec();
-  std::vector<std::byte> encoded;
-  index_->encode(
-      {reinterpret_cast<std::byte*>(index.data()), contiguous_strides(spec.rank, spec.shape, 8)},
-      encoded);
+  const std::vector<std::byte> encoded = encode_index(index);
   if (index_at_end_) {
     out.insert(out.end(), encoded.begin(), encoded.end());
   } else {
     std::copy(encoded.begin(), encoded.end(), out.begin());
   }
   return out;
+}
+
+std::vector<std::byte> ShardingIndexed::encode_index(
+    std::span<std::uint64_t> offset_and_size) const {
+  const ChunkSpec& spec = index_->spec();
+  std::vector<std::byte> encoded;
+  index_->encode({reinterpret_cast<std::byte*>(offset_and_size.data()),
+                  contiguous_strides(spec.rank, spec.shape, 8)},
+                 encoded);
+  return encoded;
 }
 
 void ShardingIndexed::encode(const View& src, std::vector<std::byte>& out) const {

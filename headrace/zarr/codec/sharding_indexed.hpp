@@ -49,6 +49,9 @@ class ShardingIndexed : public ArrayBytesCodec {
   /// The bytes of the index in a shard of this size. Errors: corrupt (the shard is smaller than its
   /// index).
   ByteRange index_range(std::uint64_t shard_size) const;
+  std::size_t index_bytes() const noexcept { return index_size_; }
+  /// offset_and_size: as ShardIndex has them.
+  std::vector<std::byte> encode_index(std::span<std::uint64_t> offset_and_size) const;
   /// Errors: corrupt.
   ShardIndex parse_index(std::span<const std::byte> bytes) const;
   /// Encodes one inner chunk of a shard in memory; empty when it is all fill value.

@@ -10,21 +10,6 @@ TEST(Escape, MarkupBecomesText) {
   EXPECT_EQ(escaped_markup("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
 }
 
-TEST(Base64, FollowsTheVectorsOfRfc4648) {
-  const std::pair<const char*, const char*> vectors[] = {{"", ""},
-                                                         {"f", "Zg=="},
-                                                         {"fo", "Zm8="},
-                                                         {"foo", "Zm9v"},
-                                                         {"foob", "Zm9vYg=="},
-                                                         {"fooba", "Zm9vYmE="},
-                                                         {"foobar", "Zm9vYmFy"}};
-  for (const auto& [plain, coded] : vectors) {
-    EXPECT_EQ(base64(std::as_bytes(std::span(std::string_view(plain)))), coded);
-  }
-  const std::byte high[] = {std::byte{0xff}, std::byte{0xef}, std::byte{0xbe}};
-  EXPECT_EQ(base64(high), "/+++");
-}
-
 TEST(Grouped, ThreeDigitsAtATime) {
   EXPECT_EQ(grouped(7), "7");
   EXPECT_EQ(grouped(1234567), "1&#8239;234&#8239;567");
