@@ -290,6 +290,7 @@ class CohortIngest {
     }
     join_pixels_of_splits(*local_, free, version);
     check_pixels_of_splits(*local_, version, plan_.accept);
+    if (plan_.beside_version) plan_.beside_version(*local_);
     const std::string hash = commit_version(*local_, version, "");
     journal_.close();
     remove_empty_folders(plan_.out);

@@ -48,6 +48,8 @@ struct CohortPlan {
   std::function<FinishedImage(const std::shared_ptr<storage::Store>&, std::size_t i,
                               const Advance&)>
       ingest;
+  /// Writes what lies beside the version and is no part of it, before it is committed. May be empty.
+  std::function<void(storage::Store&)> beside_version;
   /// What a version states about the cohort (StoreVersion::facts); must depend only on the images
   /// and the classes.
   std::function<Json(const std::map<std::string, FinishedImage>&,

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 
+#include "headrace/cohort/referenced_files.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/alignment.hpp"
@@ -31,6 +33,14 @@ void check_options(SlideIngestOptions options) {
   if (options.objects.empty())
     fail(ErrorCode::usage, "{}: name at least one kind, such as annotation", Option{"objects"});
   check_objects(options.objects);
+  const bool plain = options.codec == SlideCodec::automatic && !options.drop_glass &&
+                     options.chunk == 0 && options.align == 0;
+  if (options.pixels == PixelsBy::reference && !plain) {
+    fail(ErrorCode::usage,
+         "{} reference takes tiles as the files have them: leave out {}, {}, {} and {}",
+         Option{"pixels"}, Option{"codec"}, Option{"chunk"}, Option{"align"},
+         Option{"drop_glass"});
+  }
 }
 
 /// What determines the bytes of a store, besides its inputs.
@@ -119,6 +129,17 @@ CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort
   return plan;
 }
 
+/// Where the files of the slides lie, with those of earlier runs.
+void put_references(storage::Store& store, const std::vector<SlideCase>& slides,
+                    const std::vector<SlideProbe>& probes) {
+  cohort::ReferencedFiles files = cohort::read_references(store);
+  for (std::size_t i = 0; i < slides.size(); ++i) {
+    files[slides[i].id] = {std::filesystem::canonical(slides[i].file).string(),
+                           probes[i].stamp.size_bytes, probes[i].identity, probes[i].stamp.sha256};
+  }
+  store.put_text(cohort::kReferencesKey, cohort::references_text(files));
+}
+
 SlideIngestResult sum_up(const CohortOutcome& outcome) {
   SlideIngestResult sums;
   sums.dataset_hash = outcome.dataset_hash;
@@ -152,6 +173,11 @@ SlideIngestResult run(const SlideIngestOptions& options) {
         store, options, names, pool, buffers, advance, workspaces ? &*workspaces : nullptr};
     return ingest_slide(context, cohort.slides[i], probes[i]);
   };
+  if (options.pixels == PixelsBy::reference) {
+    plan.beside_version = [&](storage::Store& store) {
+      put_references(store, cohort.slides, probes);
+    };
+  }
   plan.version_facts = [&](const auto& images, const auto&) { return slide_cohort_facts(images); };
   const CohortOutcome outcome = ingest_cohort(plan, pool);
   SlideIngestResult result = sum_up(outcome);

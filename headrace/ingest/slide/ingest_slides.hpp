@@ -40,12 +40,29 @@ inline constexpr auto kNamesOf<ingest::SlideCodec> =
 
 namespace headrace::ingest {
 
+/// Where the pixels of slides are.
+enum class PixelsBy {
+  copy,      ///< in the store
+  reference  ///< in the slides' files, where the store has tables of their tiles
+};
+
+}  // namespace headrace::ingest
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<ingest::PixelsBy> = names<ingest::PixelsBy>(
+    {{ingest::PixelsBy::copy, "copy"}, {ingest::PixelsBy::reference, "reference"}});
+}  // namespace headrace
+
+namespace headrace::ingest {
+
 struct SlideIngestOptions {
   std::vector<std::string> inputs;  ///< files and folders (searched for slides and images)
   std::string out;                  ///< the store, a folder ending in .zarr
   std::string table;                ///< cohort table (CSV), or empty
   std::string annotations;          ///< folder of masks and GeoJSON named like the images, or
                                     ///< empty
+  PixelsBy pixels = PixelsBy::copy;
   SlideCodec codec = SlideCodec::automatic;
   std::vector<std::string> columns;  ///< further columns of the table that are kept
   /// By label value; empty: from the annotations. "tumour=2" and "organ=1+2" state values of masks,

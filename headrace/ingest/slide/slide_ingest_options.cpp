@@ -36,8 +36,12 @@ WorkOptions options_of(SlideIngestOptions& o) {
                  "share of the cases that the table puts in no split that go to val", cohort}
           .within(0, 1),
       {"mpp", &o.mpp, "micrometres a pixel, for files that do not say", cohort},
-      WorkOption{
-          "codec", choice_variable(o.codec),
+      WorkOption{"pixels", choice_variable(o.pixels),
+                 "copy: into the store; reference: the slides' files keep them (tiled TIFF and SVS "
+                 "with JPEG tiles), and must stay as they are",
+                 store}
+          .hashed_if(o.pixels != PixelsBy::copy),
+      WorkOption{"codec", choice_variable(o.codec),
           "auto copies JPEG and JPEG 2000 tiles where it can, else it is blosc-zstd; jpeg is "
           "lossy where it can't copy; jpeg2k only copies. Copied JPEG 2000 has the source's "
           "size and costs the most CPU to read",

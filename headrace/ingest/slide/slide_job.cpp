@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "headrace/cohort/referenced_files.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/ingest/slide/slide_check.hpp"
@@ -13,11 +14,12 @@
 #include "headrace/ingest/slide/slide_pixels.hpp"
 #include "headrace/ingest/store/label_group.hpp"
 #include "headrace/ingest/store/recording_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::ingest {
 namespace {
 
-SlideColour colour_of(const SlideContext& context, const std::shared_ptr<RecordingStore>& store,
+SlideColour colour_of(const SlideContext& context, const std::shared_ptr<storage::Store>& store,
                       const std::string& id, const SlidePlan& plan,
                       const pixels::TissueMask& tissue) {
   const auto level = zarr::Array::open(store, fmt::format("images/{}/{}", id, plan.colour_level));
@@ -40,7 +42,8 @@ std::optional<imaging::Note> overruled_size(const SlideCase& slide,
 FinishedImage run(const SlideContext& context, const SlideCase& slide, const SlideProbe& probe) {
   const SlidePlan& plan = probe.plan;
   const auto store = std::make_shared<RecordingStore>(context.store);
-  const auto reader = imaging::SlideReader::open(slide.file);
+  const auto file = storage::open_input(slide.file);
+  const auto reader = imaging::SlideReader::open(file);
   const LevelSize size = plan.levels[0].size;
 
   SlidePixels pixels(context, store, slide.id, plan, *reader);
@@ -67,16 +70,18 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide, const Sli
   if (labels) labels->finish();
 
   const pixels::TissueMask tissue = pixels.tissue();
+  const auto readable =
+      cohort::with_sources(store, [&file](const std::string&) { return file; });
   SlideMetadata metadata{slide,
                          probe,
                          reader->info(),
                          tissue,
-                         colour_of(context, store, slide.id, plan, tissue),
+                         colour_of(context, readable, slide.id, plan, tissue),
                          reader->info().notes};
   if (auto note = overruled_size(slide, reader->info())) metadata.notes.push_back(std::move(*note));
   for (auto& note :
        check_slide(plan, pixels.low(), tissue, metadata.colour, [&](std::size_t level) {
-         return zarr::Array::open(store, fmt::format("images/{}/{}", slide.id, level));
+         return zarr::Array::open(readable, fmt::format("images/{}/{}", slide.id, level));
        }))
     metadata.notes.push_back(std::move(note));
   write_masks(*store, metadata);

@@ -36,6 +36,7 @@ struct SlideContext {
 struct SlideProbe {
   SlidePlan plan;
   imaging::SourceStamp stamp;
+  std::string identity;           ///< of the file, as storage::Object states it
   std::string fingerprint;        ///< of what determines the pixels
   std::string label_fingerprint;  ///< of the annotation; empty: none
   std::string scanner;            ///< the table's, or else the format's name

@@ -28,9 +28,11 @@ Json image_attributes(const SlideMetadata& metadata) {
   for (const auto& size : plan.sizes()) levels.push_back(Json::array({size.height, size.width}));
   const auto all = static_cast<double>(metadata.tissue.mask.pixels.size());
   const bool known = plan.mpp_y > 0;
-  Json copied = Json::array();
+  Json copied = Json::array(), referenced = Json::array(), averaged = Json::array();
   for (std::size_t k = 0; k < plan.levels.size(); ++k) {
-    if (plan.levels[k].tiles_level) copied.push_back(k);
+    if (plan.levels[k].tiles_level && !plan.by_reference) copied.push_back(k);
+    if (plan.levels[k].tiles_level && plan.by_reference) referenced.push_back(k);
+    if (plan.levels[k].averaged) averaged.push_back(k);
   }
   Json attributes{{"mpp", known ? Json::array({plan.mpp_y, plan.mpp_x}) : Json(nullptr)},
                   {"objective_power", or_null(metadata.info.objective_power)},
@@ -50,6 +52,10 @@ Json image_attributes(const SlideMetadata& metadata) {
                   {"tissue_fraction", static_cast<double>(metadata.tissue.mask.count()) / all},
                   {"tissue_od_threshold", metadata.tissue.od_threshold},
                   {"pen_fraction", metadata.tissue.pen_fraction}};
+  if (plan.by_reference) {
+    attributes["referenced_levels"] = referenced;
+    attributes["averaged_levels"] = averaged;
+  }
   if (const auto& scan = plan.scan) {
     attributes["scan"] = {{"origin_yx", {scan->y0, scan->x0}},
                           {"size_yx", {scan->height, scan->width}}};

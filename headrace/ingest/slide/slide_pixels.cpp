@@ -5,6 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/ordered_tasks.hpp"
+#include "headrace/ingest/slide/slide_references.hpp"
 #include "headrace/pixels/tissue/morphology.hpp"
 #include "headrace/zarr/codec/crc32c.hpp"
 
@@ -26,12 +27,12 @@ void add_checksum(std::vector<std::byte>& tile) {
 SlidePixels::SlidePixels(const SlideContext& context, std::shared_ptr<RecordingStore> store,
                          const std::string& id, const SlidePlan& plan,
                          const imaging::SlideReader& reader)
-    : context_(context), plan_(plan), reader_(reader) {
+    : context_(context), store_(store), id_(id), plan_(plan), reader_(reader) {
   for (int k = 0; k < static_cast<int>(plan.levels.size()); ++k) {
     writers_.push_back(std::make_unique<zarr::ArrayWriter>(
         store, fmt::format("images/{}/{}", id, k), plan.image_array(k)));
     writers_.back()->align_chunks(plan.align);
-    if (plan.levels[static_cast<std::size_t>(k)].tiles_level) add_copies(k);
+    if (plan.levels[static_cast<std::size_t>(k)].tiles_level && !plan.by_reference) add_copies(k);
   }
   for (std::size_t r = 0; r < plan.runs.size(); ++r) add_run(r);
   const LevelSize& size = plan.levels[static_cast<std::size_t>(plan.tissue_level)].size;
@@ -108,6 +109,7 @@ void SlidePixels::store_tile(const LevelRun& run, const CascadeTile& tile) {
   const int level = run.first + tile.level;
   keep_for_tissue(tile, level);
   if (tile.level == 0 && !run.write_first) return;
+  if (plan_.levels[static_cast<std::size_t>(level)].averaged) return;
   writers_[static_cast<std::size_t>(level)]->write_shard(
       {0, tile.index.y, tile.index.x}, reinterpret_cast<const std::byte*>(tile.pixels),
       {1, 3 * tile.box.width, 3}, &context_.pool);
@@ -169,7 +171,11 @@ void SlidePixels::copy_shard(int level, TileIndex index) {
 }
 
 void SlidePixels::finish() {
-  for (const auto& writer : writers_) writer->finish();
+  for (std::size_t k = 0; k < writers_.size(); ++k) {
+    const LevelPlan& level = plan_.levels[k];
+    if (!plan_.by_reference || !(level.averaged || level.tiles_level)) writers_[k]->finish();
+  }
+  if (plan_.by_reference) write_references(store_, id_, plan_, *reader_.encoded_tiles());
   if (context_.options.drop_glass) return;
   const LevelPlan& level = plan_.levels[static_cast<std::size_t>(plan_.tissue_level)];
   if (level.tiles_level) {

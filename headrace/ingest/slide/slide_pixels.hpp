@@ -52,6 +52,8 @@ class SlidePixels {
   void whiten_glass(const Box2& box, std::uint8_t* pixels);
 
   const SlideContext& context_;
+  std::shared_ptr<storage::Store> store_;
+  std::string id_;
   const SlidePlan& plan_;
   const imaging::SlideReader& reader_;
   std::vector<std::unique_ptr<zarr::ArrayWriter>> writers_;

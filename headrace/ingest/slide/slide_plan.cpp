@@ -9,6 +9,7 @@
 #include "headrace/core/option_choice.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/rounding.hpp"
+#include "headrace/ingest/slide/slide_references.hpp"
 #include "headrace/zarr/defaults.hpp"
 
 namespace headrace::ingest {
@@ -223,6 +224,7 @@ SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::EncodedTiles
     --plan.tissue_level;
   }
   plan.colour_level = std::min(plan.tissue_level, level_of(plan, kColourMpp, 4 * kTissuePx));
+  if (options.pixels == PixelsBy::reference && copy) take_by_reference(plan);
   return plan;
 }
 

@@ -19,6 +19,7 @@ struct LevelPlan {
   LevelSize size;
   std::optional<int> reader_level;  ///< the source's own level of these pixels
   std::optional<int> tiles_level;   ///< its tiles are copied; not set: the level is encoded
+  bool averaged = false;            ///< or made of the next finer level, when it is read
 };
 
 /// Levels [first, last], which one pass over the pixels of `first` makes; `first` itself is written
@@ -33,6 +34,7 @@ struct LevelRun {
 struct SlidePlan {
   std::vector<LevelPlan> levels;
   std::vector<LevelRun> runs;
+  bool by_reference = false;  ///< tiles are not copied: the file keeps them
   std::int64_t chunk = 0, shard = 0;          ///< edges in pixels
   SlideCodec codec = SlideCodec::blosc_zstd;  ///< `automatic` is settled
   int clevel = 0;

@@ -2,9 +2,12 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 #include "headrace/ingest/slide/slide_job.hpp"
+#include "headrace/ingest/slide/slide_references.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -78,11 +81,24 @@ SlideProbe look_at(const SlideCase& slide, const std::vector<std::string>& class
   return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
     SlideProbe probe;
     probe.stamp = stamp_of(slide);
-    const auto reader = imaging::SlideReader::open(slide.file);
+    const auto file = storage::open_input(slide.file);
+    probe.identity = file->identity();
+    const auto reader = imaging::SlideReader::open(file);
     const auto mpp = slide.mpp                              ? slide.mpp
                      : options.mpp && !reader->info().mpp_x ? options.mpp
                                                             : std::nullopt;
+    if (options.pixels == PixelsBy::reference) {
+      if (const auto why = why_no_reference(reader->info(), reader->encoded_tiles()); !why.empty())
+        fail(ErrorCode::unsupported,
+             "{}: {} reference can't refer to its pixels: {}. Ingest it with {} copy", slide.file,
+             Option{"pixels"}, why, Option{"pixels"});
+    }
     probe.plan = plan_slide(reader->info(), reader->encoded_tiles(), options, mpp);
+    if (options.pixels == PixelsBy::reference && !probe.plan.by_reference)
+      fail(ErrorCode::unsupported,
+           "{}: {} reference can't refer to its pixels: its tiles are not square, or have an edge "
+           "that no chunk has. Ingest it with {} copy",
+           slide.file, Option{"pixels"}, Option{"pixels"});
     if (!slide.annotation.empty()) {
       const LabelLook look = look_at_labels(slide, classes, probe.plan.canvas(), options.accept);
       probe.annotations = look.counts;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "headrace/cohort/referenced_files.hpp"
 #include "headrace/cohort/store_index.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/progress.hpp"
@@ -13,6 +14,7 @@
 #include "headrace/ingest/store/manifest.hpp"
 #include "headrace/ingest/store/stored_keys.hpp"
 #include "headrace/ingest/versions/version_log.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -65,6 +67,7 @@ class Verifier {
       read_version(commit.version, wanted.empty() || commit.version == wanted);
     }
     check_entries();
+    check_files();
     auto& damage = result_.damage;
     // Objects that a commit adds meanwhile are neither foreign nor changed.
     const auto found = static_cast<std::ptrdiff_t>(damage.size());
@@ -94,7 +97,7 @@ class Verifier {
     }
     if (head_.text() != store_.get_text("manifest.json"))
       add(Damage::Kind::manifest, "manifest.json", "its text is not as it is written");
-    known_.insert("manifest.json");
+    known_.insert({"manifest.json", cohort::kReferencesKey});
     return true;
   }
 
@@ -191,6 +194,22 @@ class Verifier {
       progress.advance(entries[i].second.size_bytes);
     });
     for (auto& list : found) result_.damage.insert(result_.damage.end(), list.begin(), list.end());
+  }
+
+  /// Files that have pixels of the store.
+  void check_files() {
+    const auto disk = storage::open_store(storage::Place::parse("/"));
+    for (const auto& [id, file] : cohort::read_references(store_)) {
+      if (!image_ids_.contains(id)) continue;
+      cohort::ReferencedFile unread = file;
+      unread.identity.clear();  // its contents are looked at, whenever it was changed
+      try {
+        cohort::open_referenced(*disk, unread, store_.describe(cohort::kReferencesKey));
+      } catch (const Error& error) {
+        add(error.code() == ErrorCode::not_found ? Damage::Kind::missing : Damage::Kind::changed,
+            fmt::format("images/{}/{}", id, cohort::kSourceName), error.what());
+      }
+    }
   }
 
   /// Objects that no list has: views and memories, leftovers, and foreign ones.

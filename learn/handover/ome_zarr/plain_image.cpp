@@ -47,6 +47,8 @@ PlainArray plain_array(std::string path, std::shared_ptr<const storage::Store> s
   out.dtype = metadata.dtype;
   out.fill_value = metadata.fill_value;
   out.read = [array](const zarr::RegionRead& region) { array->read(region); };
+  // Pixels that lie in other files, or are averages, are no chunks that could be copied.
+  if (metadata.other_pixels) return out;
   out.stored = std::move(array);
   out.store = std::move(store);
   return out;
