@@ -52,13 +52,22 @@ void print(const ingest::SlideIngestResult& result, const char* device, bool jso
   }
   fmt::print("{} images ({} already there), {:.1f} MB of pixels in {:.1f} s: {:.0f} MB/s\n",
              result.images, result.reused, megabytes(result.pixel_bytes), result.seconds, speed);
-  fmt::print(
-      "stored {:.1f} MB for {:.1f} MB of source files: {:.2f} times; {:.0f} % of it copied as it "
-      "was\n",
-      megabytes(result.stored_bytes), megabytes(result.source_bytes), ratio, 100 * copied);
+  fmt::print("stored {:.1f} MB for {:.1f} MB of source files: {:.2f} times; ",
+             megabytes(result.stored_bytes), megabytes(result.source_bytes), ratio);
+  if (result.referenced_slides > 0) {
+    fmt::print("the files keep the pixels, and must stay as they are\n");
+  } else {
+    fmt::print("{:.0f} % of it copied as it was\n", 100 * copied);
+  }
+  if (result.averaged_slides > 0) {
+    fmt::print(
+        "{} of them lack the level of half the size: it is averaged of level 0 whenever it is "
+        "read, for about 4 times the CPU\n",
+        result.averaged_slides);
+  }
   if (result.jpeg2000_slides > 0) {
     fmt::print(
-        "JPEG 2000 tiles were copied in {} of them: batches take about 12 times the CPU of --codec "
+        "{} of them keep their JPEG 2000 tiles: batches take about 12 times the CPU of --codec "
         "blosc-zstd, which stores about 10 times as much\n",
         result.jpeg2000_slides);
   }

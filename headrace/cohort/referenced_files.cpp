@@ -137,9 +137,10 @@ std::shared_ptr<const storage::Object> open_referenced(const storage::Store& fil
                                                        const std::string& references) {
   auto object = files.open(fs::path(file.place).relative_path().string());
   if (!object) {
-    fail(ErrorCode::not_found,
-         "{}: is not there, and the store has its pixels by reference alone; {} says where they lie",
-         file.place, references);
+    fail(
+        ErrorCode::not_found,
+        "{}: is not there, and the store has its pixels by reference alone; {} says where they lie",
+        file.place, references);
   }
   const bool same_size = object->size_bytes() == file.size_bytes;
   if (same_size && !file.identity.empty() && object->identity() == file.identity) return object;
@@ -147,8 +148,7 @@ std::shared_ptr<const storage::Object> open_referenced(const storage::Store& fil
   fail(ErrorCode::corrupt,
        "{}: is not the file that was ingested ({} bytes, {} then{}); put that one back, or ingest "
        "this one into another store",
-       file.place, object->size_bytes(), file.size_bytes,
-       same_size ? ", with other contents" : "");
+       file.place, object->size_bytes(), file.size_bytes, same_size ? ", with other contents" : "");
 }
 
 std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store,
@@ -159,8 +159,7 @@ std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> sto
 std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store) {
   ReferencedFiles files = read_references(*store);
   if (files.empty()) return store;
-  auto checked =
-      std::make_shared<CheckedFiles>(std::move(files), store->describe(kReferencesKey));
+  auto checked = std::make_shared<CheckedFiles>(std::move(files), store->describe(kReferencesKey));
   return with_sources(std::move(store),
                       [checked](const std::string& id) { return checked->open(id); });
 }

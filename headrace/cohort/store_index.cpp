@@ -139,7 +139,8 @@ class IndexedObject : public storage::Object {
 class IndexedStore : public storage::ForwardingStore {
  public:
   IndexedStore(std::shared_ptr<storage::Store> inner, Index index)
-      : ForwardingStore(std::move(inner)), index_(std::make_shared<const Index>(std::move(index))) {}
+      : ForwardingStore(std::move(inner)),
+        index_(std::make_shared<const Index>(std::move(index))) {}
 
   std::shared_ptr<const storage::Object> open(const std::string& key) const override {
     if (auto object = find(key)) return object;

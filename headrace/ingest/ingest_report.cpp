@@ -78,6 +78,9 @@ Json report_of(const SlideIngestResult& result, std::string_view device) {
   report["footprint_ratio"] = share(result.stored_bytes, result.source_bytes);
   report["passthrough_bytes"] = result.passthrough_bytes;
   report["passthrough_share"] = share(result.passthrough_bytes, result.stored_bytes);
+  report["jpeg2000_slides"] = result.jpeg2000_slides;
+  report["referenced_slides"] = result.referenced_slides;
+  report["averaged_slides"] = result.averaged_slides;
   report["dropped_chunks"] = result.dropped_chunks;
   return report;
 }

@@ -21,8 +21,8 @@ struct Array::State {
   Index shape{}, inner_shape{};
   Index inner_grid{};  ///< inner chunks of a chunk along each axis; ones without sharding
   std::vector<std::int64_t> inner_chunk_shape;
-  std::string table_key, pixels_key;    ///< where chunks lie in another object; empty: they do not
-  std::shared_ptr<const Array> finer;   ///< null: pixels are no averages
+  std::string table_key, pixels_key;   ///< where chunks lie in another object; empty: they do not
+  std::shared_ptr<const Array> finer;  ///< null: pixels are no averages
 
   /// Decodes the unit that is read.
   const CodecChain& unit() const noexcept {

@@ -63,7 +63,8 @@ void AveragedRegion::average(std::byte* source, std::byte* dst) const {
     strides[axis] = wanted_.strides_bytes[axis];
     whole[axis] = wanted_.shape[axis];
   }
-  if (whole != shape_) fill_elements(array_->rank, whole, dst, strides, array_->metadata.fill_value);
+  if (whole != shape_)
+    fill_elements(array_->rank, whole, dst, strides, array_->metadata.fill_value);
   if (count_elements(array_->rank, shape_) == 0) return;
   const auto channels = static_cast<int>(from_shape_[kC]);
   std::int64_t height = from_shape_[kY], width = from_shape_[kX];

@@ -27,8 +27,8 @@ class AveragedRegion {
   const Array::State* array_;
   const Array::State* base_;
   int halvings_ = 0;
-  RegionRead wanted_;          ///< its row spans are not used
-  Index low_{}, shape_{};      ///< the part of the wanted region that lies inside, by axis
+  RegionRead wanted_;            ///< its row spans are not used
+  Index low_{}, shape_{};        ///< the part of the wanted region that lies inside, by axis
   Index from_{}, from_shape_{};  ///< of the base
   std::vector<RowSpan> spans_;
 };

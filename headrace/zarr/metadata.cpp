@@ -196,8 +196,8 @@ Json transformers_json(const OtherPixels& other) {
   const bool table = other.kind == OtherPixels::Kind::tile_table;
   Json configuration{{"pixels", other.pixels}};
   if (table) configuration["table"] = other.table;
-  return Json::array({{{"name", table ? kTileTable : kAverage},
-                       {"configuration", std::move(configuration)}}});
+  return Json::array(
+      {{{"name", table ? kTileTable : kAverage}, {"configuration", std::move(configuration)}}});
 }
 
 }  // namespace
@@ -325,6 +325,12 @@ Json Codecs::jpeg_with_tables(std::span<const std::byte> tables, bool rgb) {
   Json codecs = jpeg(kSlideJpegQuality);
   codecs.push_back(
       codec("headrace.jpeg_tables", Json{{"tables", to_base64(tables)}, {"rgb", rgb}}));
+  return codecs;
+}
+
+Json Codecs::jpeg2k_tiles(bool ycbcr) {
+  Json codecs = jpeg2k();
+  codecs.push_back(codec("headrace.jpeg2k_tile", Json{{"ycbcr", ycbcr}}));
   return codecs;
 }
 

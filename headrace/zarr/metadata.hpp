@@ -67,6 +67,8 @@ struct Codecs {
   static Json jpeg2k();
   /// `headrace.jpeg_tables` after it: the abbreviated JPEGs of a TIFF, whose tables are stated once
   static Json jpeg_with_tables(std::span<const std::byte> tables, bool rgb);
+  /// `headrace.jpeg2k_tile` after `imagecodecs_jpeg2k`: tiles as a TIFF has them
+  static Json jpeg2k_tiles(bool ycbcr);
   /// One sharding_indexed codec: index at the end with crc32c.
   static Json sharded(const std::vector<std::int64_t>& inner_chunk_shape, const Json& inner_codecs);
 };

@@ -187,7 +187,8 @@ void ReadPlan::start_open(Source& source, const storage::ReadDone& done) const {
     source.index = ShardIndexCache::shared().find({array.number, source.chunk});
     if (!source.index && !array.by_table()) tail_bytes = array.sharding->index_tail_bytes();
   }
-  array.store->start_open(array.by_table() ? array.pixels_key : array.key_of(source.chunk), tail_bytes,
+  array.store->start_open(array.by_table() ? array.pixels_key : array.key_of(source.chunk),
+                          tail_bytes,
                           [&source, tail_bytes, done, start = now_ns()](
                               storage::OpenedTail opened, std::exception_ptr failure) {
                             if (tail_bytes > 0 && opened.object)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "headrace/core/base64.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
 #include "learn/report/eval_json.hpp"

@@ -28,7 +28,8 @@ TEST(Base64, FollowsTheVectorsOfRfc4648) {
 }
 
 TEST(Base64, TextThatNoBytesGiveIsRefused) {
-  for (const char* text : {"Z", "Zg", "Zg=", "Zh==", "Zm9v====", "=Zm9", "Zm9v Zg=", "Zm-_", "Zg==Zg=="})
+  for (const char* text :
+       {"Z", "Zg", "Zg=", "Zh==", "Zm9v====", "=Zm9", "Zm9v Zg=", "Zm-_", "Zg==Zg=="})
     EXPECT_FALSE(from_base64(text)) << text;
 }
 

@@ -85,9 +85,8 @@ class TiffEncodedTiles : public EncodedTiles {
           check_place(d, index);
           std::vector<std::byte> raw(d.tile_bytes[index]);
           file_->read(d.tile_offsets[index], raw);
-          auto tile = codec_ == TileCodec::jpeg
-                          ? splice_jpeg_tile(d, raw)
-                          : copy_jpeg2000_tile(d, raw, file_->describe());
+          auto tile = codec_ == TileCodec::jpeg ? splice_jpeg_tile(d, raw)
+                                                : copy_jpeg2000_tile(d, raw, file_->describe());
           if (!tile) {
             fail(ErrorCode::corrupt, "{}: the tile at byte {} is not a colour {} of {}x{} pixels{}",
                  file_->describe(), d.tile_offsets[index],
@@ -111,7 +110,10 @@ class TiffEncodedTiles : public EncodedTiles {
   std::span<const std::byte> jpeg_tables(int level) const override {
     return directory(level).jpeg_tables;
   }
-  bool is_rgb(int level) const override { return directory(level).photometric == kRgb; }
+  bool is_rgb(int level) const override {
+    const TiffDirectory& d = directory(level);
+    return codec_ == TileCodec::jpeg ? d.photometric == kRgb : !is_ycbcr_jpeg2000(d);
+  }
 
  private:
   const TiffDirectory& directory(int level) const {

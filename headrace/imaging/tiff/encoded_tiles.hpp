@@ -49,12 +49,14 @@ class EncodedTiles {
   virtual std::vector<std::byte> tile(int level, std::int64_t tile_y,
                                       std::int64_t tile_x) const = 0;
 
-  // What `tile` makes one of, for readers that do it themselves (pixels/jpeg/jpeg_splice.hpp).
+  // What `tile` makes one of, for readers that do it themselves (pixels/jpeg/jpeg_splice.hpp,
+  // pixels/jpeg2000/jpeg2000_stream.hpp).
   /// Of each tile of a level, row by row. Errors: corrupt (a tile that reaches past the end of the
   /// file).
   virtual std::vector<TilePlace> places(int level) const = 0;
   virtual std::span<const std::byte> jpeg_tables(int level) const = 0;  ///< tag JPEGTables
-  virtual bool is_rgb(int level) const = 0;  ///< the photometric tag says so
+  /// The directory states red, green and blue, not luma and chroma.
+  virtual bool is_rgb(int level) const = 0;
 };
 
 /// Decodes a whole tile, as `tile` gives it, to 8-bit RGB. Errors: corrupt; begins with `origin`.

@@ -44,7 +44,7 @@ void AverageCascade::finish_tile(int level, TileIndex index, device::BufferPool:
   const std::int64_t stride = to.width * channels_;
   const std::int64_t y = from.y0 / 2 - to.y0, x = from.x0 / 2 - to.x0;
   pixels::average_2x2(pixels.data(), from.height, from.width, channels_, from.width * channels_,
-              open->pixels.data() + y * stride + x * channels_, stride);
+                      open->pixels.data() + y * stride + x * channels_, stride);
   pixels.release();
   device::BufferPool::Lease finished;
   {

@@ -38,8 +38,7 @@ void check_options(SlideIngestOptions options) {
   if (options.pixels == PixelsBy::reference && !plain) {
     fail(ErrorCode::usage,
          "{} reference takes tiles as the files have them: leave out {}, {}, {} and {}",
-         Option{"pixels"}, Option{"codec"}, Option{"chunk"}, Option{"align"},
-         Option{"drop_glass"});
+         Option{"pixels"}, Option{"codec"}, Option{"chunk"}, Option{"align"}, Option{"drop_glass"});
   }
 }
 
@@ -188,7 +187,11 @@ SlideIngestResult run(const SlideIngestOptions& options) {
   result.report = report_store(options.out, ids_of(outcome));
   for (const SlideProbe& probe : probes) {
     result.annotations += probe.annotations;
-    result.jpeg2000_slides += probe.plan.codec == SlideCodec::jpeg2k;
+    const SlidePlan& made = probe.plan;
+    result.jpeg2000_slides += made.codec == SlideCodec::jpeg2k;
+    result.referenced_slides += made.by_reference;
+    result.averaged_slides += std::any_of(made.levels.begin(), made.levels.end(),
+                                          [](const LevelPlan& level) { return level.averaged; });
   }
   return result;
 }

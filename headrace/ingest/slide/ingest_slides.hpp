@@ -94,8 +94,10 @@ struct SlideIngestResult {
   std::uint64_t images = 0, reused = 0;  ///< reused: finished by an earlier, interrupted run
   std::uint64_t pixel_bytes = 0, stored_bytes = 0, source_bytes = 0;
   std::uint64_t passthrough_bytes = 0, dropped_chunks = 0;
-  std::uint64_t jpeg2000_slides = 0;  ///< whose tiles are copied
-  std::vector<BadInput> left_out;     ///< with on_error skip, sorted by input
+  std::uint64_t jpeg2000_slides = 0;    ///< whose tiles are copied, or referred to
+  std::uint64_t referenced_slides = 0;  ///< whose pixels their files keep
+  std::uint64_t averaged_slides = 0;    ///< of these, that have a level which is made when read
+  std::vector<BadInput> left_out;       ///< with on_error skip, sorted by input
   std::uint64_t associated = 0;  ///< label, overview, thumbnail files of DICOM slides: left out
   AnnotationCounts annotations;  ///< of all images, whenever they were stored
   StoreReport report;

@@ -38,10 +38,11 @@ WorkOptions options_of(SlideIngestOptions& o) {
       {"mpp", &o.mpp, "micrometres a pixel, for files that do not say", cohort},
       WorkOption{"pixels", choice_variable(o.pixels),
                  "copy: into the store; reference: the slides' files keep them (tiled TIFF and SVS "
-                 "with JPEG tiles), and must stay as they are",
+                 "with JPEG or JPEG 2000 tiles), and must stay as they are",
                  store}
           .hashed_if(o.pixels != PixelsBy::copy),
-      WorkOption{"codec", choice_variable(o.codec),
+      WorkOption{
+          "codec", choice_variable(o.codec),
           "auto copies JPEG and JPEG 2000 tiles where it can, else it is blosc-zstd; jpeg is "
           "lossy where it can't copy; jpeg2k only copies. Copied JPEG 2000 has the source's "
           "size and costs the most CPU to read",

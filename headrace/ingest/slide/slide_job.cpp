@@ -70,8 +70,7 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide, const Sli
   if (labels) labels->finish();
 
   const pixels::TissueMask tissue = pixels.tissue();
-  const auto readable =
-      cohort::with_sources(store, [&file](const std::string&) { return file; });
+  const auto readable = cohort::with_sources(store, [&file](const std::string&) { return file; });
   SlideMetadata metadata{slide,
                          probe,
                          reader->info(),

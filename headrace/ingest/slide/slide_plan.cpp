@@ -19,7 +19,8 @@ constexpr std::int64_t kSmallestLevel = 512;  // the pyramid ends when a level f
 constexpr std::int64_t kBloscBlockRows = zarr::kSlideBloscBlockBytes / (zarr::kSlideInnerEdge * 3);
 constexpr double kTissueMpp = 8;          // the mask is made at 8 to 16 micrometres a pixel
 constexpr std::int64_t kTissuePx = 1024;  // or, where no size is known, at 1024 pixels or fewer
-constexpr double kColourMpp = 1;          // colour statistics: 1 to 2 micrometres a pixel
+constexpr double kColourMpp = 1;          // colour statistics: 1 to 2 micrometres a pixel, or the
+                                          // next level, where the file has that and not this one
 constexpr int kMaxLevels = 20;
 
 /// Whether a source's level is 2^k times smaller than level 0, rounded either way.
@@ -86,6 +87,19 @@ int level_of(const SlidePlan& plan, double mpp, std::int64_t edge) {
   };
   while (k < last && longest(k) > edge) ++k;
   return k;
+}
+
+bool file_has(const imaging::SlideInfo& info, int k) {
+  return std::any_of(info.levels.begin(), info.levels.end(), [&](const auto& level) {
+    return is_halved(level.height, info.levels[0].height, k) &&
+           is_halved(level.width, info.levels[0].width, k);
+  });
+}
+
+int colour_level_of(const SlidePlan& plan, const imaging::SlideInfo& info) {
+  const int k = level_of(plan, kColourMpp, 4 * kTissuePx);
+  const bool next = !file_has(info, k) && file_has(info, k + 1);
+  return std::min(plan.tissue_level, next ? k + 1 : k);
 }
 
 std::int64_t cell_edge(const LevelSize& size) {
@@ -223,7 +237,7 @@ SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::EncodedTiles
   while (plan.tissue_level > 0 && (std::int64_t{8} << plan.tissue_level) > plan.cell_px) {
     --plan.tissue_level;
   }
-  plan.colour_level = std::min(plan.tissue_level, level_of(plan, kColourMpp, 4 * kTissuePx));
+  plan.colour_level = colour_level_of(plan, info);
   if (options.pixels == PixelsBy::reference && copy) take_by_reference(plan);
   return plan;
 }

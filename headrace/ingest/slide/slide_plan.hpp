@@ -34,7 +34,7 @@ struct LevelRun {
 struct SlidePlan {
   std::vector<LevelPlan> levels;
   std::vector<LevelRun> runs;
-  bool by_reference = false;  ///< tiles are not copied: the file keeps them
+  bool by_reference = false;                  ///< tiles are not copied: the file keeps them
   std::int64_t chunk = 0, shard = 0;          ///< edges in pixels
   SlideCodec codec = SlideCodec::blosc_zstd;  ///< `automatic` is settled
   int clevel = 0;

@@ -18,13 +18,21 @@ zarr::OtherPixels tiles_of_source() {
   return {zarr::OtherPixels::Kind::tile_table, kTable, std::string("../") + cohort::kSourceName};
 }
 
+/// How the tiles of a level are decoded.
+Json codecs_of(const imaging::EncodedTiles& tiles, int level) {
+  const bool rgb = tiles.is_rgb(level);
+  return tiles.codec() == imaging::TileCodec::jpeg
+             ? zarr::Codecs::jpeg_with_tables(tiles.jpeg_tables(level), rgb)
+             : zarr::Codecs::jpeg2k_tiles(!rgb);
+}
+
 }  // namespace
 
 std::string why_no_reference(const imaging::SlideInfo& info, const imaging::EncodedTiles* tiles) {
   if (tiles == nullptr || tiles->levels().empty())
-    return fmt::format("its format is {}, and its pixels do not lie in JPEG tiles of a TIFF",
-                       info.format);
-  if (tiles->codec() != imaging::TileCodec::jpeg) return "its tiles are JPEG 2000, not JPEG";
+    return fmt::format(
+        "its format is {}, and its pixels do not lie in JPEG or JPEG 2000 tiles of a TIFF",
+        info.format);
   return {};
 }
 
@@ -59,11 +67,9 @@ void write_references(const std::shared_ptr<storage::Store>& store, const std::s
     } else if (level.tiles_level) {
       const int source = *level.tiles_level;
       array.other_pixels = tiles_of_source();
-      Json inner = Json::array(
-          {Json{{"name", "transpose"}, {"configuration", {{"order", {1, 2, 0}}}}}});
-      for (Json& codec :
-           zarr::Codecs::jpeg_with_tables(tiles.jpeg_tables(source), tiles.is_rgb(source)))
-        inner.push_back(std::move(codec));
+      Json inner =
+          Json::array({Json{{"name", "transpose"}, {"configuration", {{"order", {1, 2, 0}}}}}});
+      for (Json& codec : codecs_of(tiles, source)) inner.push_back(std::move(codec));
       array.codecs = zarr::Codecs::sharded({3, plan.chunk, plan.chunk}, inner);
       std::vector<zarr::TileRange> ranges;
       for (const auto& place : tiles.places(source)) ranges.push_back({place.offset, place.size});

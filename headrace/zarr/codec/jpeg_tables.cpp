@@ -44,7 +44,8 @@ class JpegTables : public BytesBytesCodec {
 
 std::unique_ptr<BytesBytesCodec> make_jpeg_tables(CodecConfig& config) {
   const Json& stated = config.value("tables");
-  auto tables = stated.is_string() ? from_base64(stated.get_ref<const std::string&>()) : std::nullopt;
+  auto tables =
+      stated.is_string() ? from_base64(stated.get_ref<const std::string&>()) : std::nullopt;
   if (!tables) config.reject("tables", "expected base64");
   const bool rgb = config.boolean_or("rgb", false);
   config.finish();

@@ -11,6 +11,7 @@
 #include "headrace/zarr/codec/gzip.hpp"
 #include "headrace/zarr/codec/imagecodecs_jpeg.hpp"
 #include "headrace/zarr/codec/imagecodecs_jpeg2k.hpp"
+#include "headrace/zarr/codec/jpeg2k_tile.hpp"
 #include "headrace/zarr/codec/jpeg_tables.hpp"
 #include "headrace/zarr/codec/sharding_indexed.hpp"
 #include "headrace/zarr/codec/zstd.hpp"
@@ -120,7 +121,7 @@ void CodecConfig::finish() const {
 
 std::span<const CodecEntry> codec_registry() {
   using Kind = CodecEntry::Kind;
-  static constexpr std::array<CodecEntry, 10> kCodecs{
+  static constexpr std::array<CodecEntry, 11> kCodecs{
       {{"transpose", Kind::array_array, nullptr, nullptr},
        {"bytes", Kind::array_bytes, make_bytes, nullptr},
        {"sharding_indexed", Kind::array_bytes, make_sharding_indexed, nullptr},
@@ -130,7 +131,8 @@ std::span<const CodecEntry> codec_registry() {
        {"zstd", Kind::bytes_bytes, nullptr, make_zstd},
        {"gzip", Kind::bytes_bytes, nullptr, make_gzip},
        {"crc32c", Kind::bytes_bytes, nullptr, make_crc32c},
-       {"headrace.jpeg_tables", Kind::bytes_bytes, nullptr, make_jpeg_tables}}};
+       {"headrace.jpeg_tables", Kind::bytes_bytes, nullptr, make_jpeg_tables},
+       {"headrace.jpeg2k_tile", Kind::bytes_bytes, nullptr, make_jpeg2k_tile}}};
   return kCodecs;
 }
 
