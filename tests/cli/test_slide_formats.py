@@ -9,6 +9,7 @@ import pytest
 import tifffile
 import zarr
 from driving import SAMPLES, headrace, json_of, message_of, write_table
+from written_slides import lossless, tiles_of, write_jpeg2000, ycbcr
 
 CMU = SAMPLES / "slides/CMU-1-Small-Region.svs"
 BONE = SAMPLES / "slides/dicom-bone-jpeg.dcm"
@@ -33,39 +34,10 @@ def codec_of(store, image):
     return zarr.open_group(str(store), mode="r")[f"images/{image}"].attrs["headrace"]["codec"]
 
 
-def tiles_of(pixels, edge, encode):
-    """Encoded tiles, row by row, those at the edges filled up."""
-    height, width = pixels.shape[:2]
-    padded = np.pad(pixels, ((0, -height % edge), (0, -width % edge), (0, 0)), mode="edge")
-    for y in range(0, height, edge):
-        for x in range(0, width, edge):
-            yield encode(np.ascontiguousarray(padded[y:y + edge, x:x + edge]))
-
-
-def ycbcr(rgb):
-    r, g, b = np.moveaxis(rgb.astype(float), -1, 0)
-    planes = [0.299 * r + 0.587 * g + 0.114 * b, 128 - 0.168736 * r - 0.331264 * g + 0.5 * b, 128 + 0.5 * r - 0.418688 * g - 0.081312 * b]
-    return np.clip(np.rint(np.stack(planes, -1)), 0, 255).astype(np.uint8)
-
-
 def rgb_of(components):
     """JFIF's inverse in floats: within one of any integer form of it."""
     y, cb, cr = np.moveaxis(components.astype(float), -1, 0)
     return np.clip(np.rint(np.stack([y + 1.402 * (cr - 128), y - 0.344136 * (cb - 128) - 0.714136 * (cr - 128), y + 1.772 * (cb - 128)], -1)), 0, 255)
-
-
-def lossless(tile):
-    return imagecodecs.jpeg2k_encode(tile, level=0, reversible=True, mct=False, codecformat="j2k")
-
-
-def write_jpeg2000(path, pixels, compression, photometric, encode=lossless, edge=256, description=None, levels=()):
-    """Tiles with a tag of our choice: tifffile takes encoded tiles as they are."""
-    with tifffile.TiffWriter(path) as tiff:
-        for number, level in enumerate([pixels, *levels]):
-            tiff.write(tiles_of(level, edge, encode), shape=level.shape, dtype=np.uint8, tile=(edge, edge), photometric=photometric,
-                       compression=compression, subfiletype=1 if number else 0, description=description if not number else None, metadata=None,
-                       resolution=(20000, 20000), resolutionunit="CENTIMETER")
-    return path
 
 
 @pytest.mark.parametrize("compression, photometric", [(33005, "rgb"), (34712, "rgb"), (33003, "ycbcr"), (34712, "ycbcr")])
