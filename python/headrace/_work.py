@@ -87,6 +87,7 @@ def ingest_slides(
     objects: Iterable[str] | None = None,
     val_fraction: float | None = None,
     mpp: float | None = None,
+    pixels: str | None = None,
     codec: str | None = None,
     chunk: int | None = None,
     shard: int | None = None,
@@ -114,7 +115,8 @@ def ingest_slides(
     :param objects: which objects of QuPath's GeoJSON are painted: annotation (default), detection, cell, tile.
     :param val_fraction: share of the cases that the table puts in no split that go to val; 0.2.
     :param mpp: micrometres a pixel, for files that do not say.
-    :param codec: auto (default; copies JPEG tiles where it can), blosc-zstd, zstd, jpeg.
+    :param pixels: copy (default): into the store; reference: the files of SVS and tiled TIFF keep them, and must stay.
+    :param codec: auto (default; copies JPEG and JPEG 2000 tiles where it can), blosc-zstd, zstd, jpeg, jpeg2k.
     :param chunk: edge of a chunk in pixels; the codec's default, or the source's tiles.
     :param shard: edge of a shard (one file) in pixels; near 4096.
     :param align: chunks begin at multiples of this many bytes of their file, a power of two; anywhere.

@@ -15,6 +15,9 @@ class FakeTiles : public imaging::EncodedTiles {
   imaging::TileCodec codec() const override { return codec_; }
   const std::vector<imaging::EncodedTileLevel>& levels() const override { return levels_; }
   std::vector<std::byte> tile(int, std::int64_t, std::int64_t) const override { return {}; }
+  std::vector<imaging::TilePlace> places(int) const override { return {}; }
+  std::span<const std::byte> jpeg_tables(int) const override { return {}; }
+  bool is_rgb(int) const override { return true; }
 
  private:
   imaging::TileCodec codec_;
@@ -124,6 +127,51 @@ TEST(SlidePlan, AlignsChunksWhereThatIsAskedFor) {
     const SlidePlan plan = plan_slide(slide({{300, 900, 1}}), nullptr, options, std::nullopt);
     EXPECT_EQ(plan.align, align == 0 ? 1u : static_cast<std::size_t>(align));
   }
+}
+
+std::vector<int> averaged_levels(const SlidePlan& plan) {
+  std::vector<int> levels;
+  for (int k = 0; k < static_cast<int>(plan.levels.size()); ++k) {
+    if (plan.levels[static_cast<std::size_t>(k)].averaged) levels.push_back(k);
+  }
+  return levels;
+}
+
+TEST(SlidePlan, StatisticsOfColourComeFromALevelOfTheFileWhereTheNextIsOne) {
+  const auto level_of = [](std::vector<imaging::SlideLevel> levels, double mpp) {
+    return plan_slide(slide(std::move(levels)), nullptr, {}, mpp).colour_level;
+  };
+  const imaging::SlideLevel full{32000, 46000, 1}, half{16000, 23000, 2}, quarter{8000, 11500, 4};
+  EXPECT_EQ(level_of({full, quarter}, 0.25), 2);
+  EXPECT_EQ(level_of({full, quarter}, 0.5), 2);
+  EXPECT_EQ(level_of({full, half, quarter}, 0.5), 1);
+  EXPECT_EQ(level_of({full}, 0.5), 1);
+  EXPECT_EQ(level_of({full, half}, 0.5), 1);
+}
+
+TEST(SlidePlan, ByReferenceOnlySmallLevelsAreReadAndKept) {
+  SlideIngestOptions options;
+  options.pixels = PixelsBy::reference;
+  const auto info = slide({{32000, 46000, 1}, {8000, 11500, 4}, {2000, 2875, 16}});
+  const FakeTiles tiles(
+      {{32000, 46000, 256, 256}, {8000, 11500, 256, 256}, {2000, 2875, 256, 256}});
+  const SlidePlan plan = plan_slide(info, &tiles, options, std::nullopt);
+  EXPECT_TRUE(plan.by_reference);
+  EXPECT_EQ(averaged_levels(plan), std::vector<int>{1});
+  ASSERT_EQ(plan.runs.size(), 2U) << "no pass over level 0";
+  EXPECT_EQ(plan.runs[0].first, 2);
+  EXPECT_EQ(plan.runs[1].first, 4);
+  EXPECT_FALSE(plan_slide(info, &tiles, {}, std::nullopt).by_reference);
+}
+
+TEST(SlidePlan, ByReferenceALevelOfTheStatisticsIsKept) {
+  SlideIngestOptions options;
+  options.pixels = PixelsBy::reference;
+  const FakeTiles tiles({{32000, 46000, 256, 256}});
+  EXPECT_EQ(averaged_levels(plan_slide(slide({{32000, 46000, 1}}), &tiles, options, 0.25)),
+            std::vector<int>{1});
+  EXPECT_TRUE(
+      averaged_levels(plan_slide(slide({{32000, 46000, 1}}), &tiles, options, 0.5)).empty());
 }
 
 }  // namespace

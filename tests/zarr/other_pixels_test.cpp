@@ -217,17 +217,14 @@ TEST_F(OtherPixelsTest, TheHostAloneDecodesThem) {
   halved.other_pixels = average_of("../0");
   write_average(store_, "a/1", halved);
   EXPECT_EQ(open("a/1")->host_only(), "the average of a finer level");
-  const std::pair<Json, std::string> tiles[] = {
-      {Codecs::jpeg_with_tables({}, true), "headrace.jpeg_tables"},
-      {Codecs::jpeg2k_tiles(false), "imagecodecs_jpeg2k"}};
-  for (const auto& [codecs, expected] : tiles) {
+  for (const Json& codecs : {Codecs::jpeg_with_tables({}, true), Codecs::jpeg2k_tiles(false)}) {
     ArrayMetadata metadata = slide_level(40, 40);
     Json inner = Json::array({test::named("transpose", {{"order", {1, 2, 0}}})});
     for (const Json& codec : codecs) inner.push_back(codec);
     metadata.codecs = Codecs::sharded({3, kEdge, kEdge}, inner);
     metadata.other_pixels = table_of_source();
     write_tile_table(store_, "b/0", metadata, std::vector<TileRange>(9));
-    EXPECT_EQ(open("b/0")->host_only(), expected);
+    EXPECT_THAT(open("b/0")->host_only(), HasSubstr("bytes codec 1"));
   }
 }
 
