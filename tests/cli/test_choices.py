@@ -5,7 +5,7 @@ import pytest
 from driving import headrace, message_of
 
 CHOICES = {
-    ("ingest", "slides"): {"--coding", "--objects", "--codec", "--on-error", "--accept", "--device"},
+    ("ingest", "slides"): {"--pixels", "--coding", "--objects", "--codec", "--on-error", "--accept", "--device"},
     ("ingest", "volumes"): {"--missing-channels", "--irregular", "--codec", "--on-error", "--accept", "--structure-set", "--device"},
     ("ingest", "labels"): {"--coding", "--objects", "--accept", "--structure-set"},
     ("process",): {"OPERATION", "--mode", "--device", "--gpudirect", "--decode", "--codec", "--dtype", "--stains"},
