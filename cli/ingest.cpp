@@ -114,6 +114,7 @@ void add_ingest(Command app) {
   add_slides(ingest);
   add_ingest_volumes(ingest);
   add_ingest_labels(ingest);
+  add_ingest_files(ingest);
 }
 
 }  // namespace headrace::cli

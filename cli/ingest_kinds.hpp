@@ -7,5 +7,7 @@ namespace headrace::cli {
 void add_ingest_volumes(Command ingest);
 /// Adds `headrace ingest labels` below `ingest`.
 void add_ingest_labels(Command ingest);
+/// Adds `headrace ingest files` below `ingest`.
+void add_ingest_files(Command ingest);
 
 }  // namespace headrace::cli

@@ -22,6 +22,7 @@
 #include "headrace/core/utf8.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cpu_isa.hpp"
+#include "headrace/storage/network.hpp"
 
 namespace headrace::cli {
 
@@ -33,7 +34,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 3 gate missed, 4 damaged data.\n"
     "Results go to standard output, progress and logs to standard error.";
 
-void build(Command app, std::string& isa, bool& quiet) {
+void build(Command app, std::string& isa, bool& quiet, std::vector<std::string>& hosts) {
   app.require_subcommand();
   app.footer(kFooter);
   std::vector<std::string_view> levels;
@@ -42,6 +43,11 @@ void build(Command app, std::string& isa, bool& quiet) {
              fmt::format("run kernels at this level of the CPU ({}); the results are the same",
                          fmt::join(levels, ", ")));
   app.flag("--quiet", quiet, "log warnings and errors only");
+  app.option(
+         "--allow-host", hosts,
+         "hosts that may be spoken to, as slides.site:8443, beside those of URLs that are given, "
+         "separated by commas")
+      .separated_by_commas();
 #define HR_COMMAND(name) add_##name(app);
 #ifdef HR_TORCH
 #include "cli/torch_commands.inc"
@@ -80,10 +86,12 @@ int run(int argc, char** argv) {
       code_version());
   std::string isa;
   bool quiet = false;
-  build(app, isa, quiet);
+  std::vector<std::string> hosts;
+  build(app, isa, quiet, hosts);
   app.on_parsed([&] {
     if (!isa.empty()) device::force_cpu_isa(isa);
     if (quiet) log::set_level(log::Level::warning);
+    storage::name_hosts(hosts);
   });
   try {
     app.run(argc, argv);

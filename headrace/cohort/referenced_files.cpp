@@ -10,6 +10,7 @@
 #include "headrace/core/json_fault.hpp"
 #include "headrace/imaging/source_stamp.hpp"
 #include "headrace/storage/forwarding_store.hpp"
+#include "headrace/storage/network.hpp"
 #include "headrace/storage/open_store.hpp"
 
 namespace headrace::cohort {
@@ -21,10 +22,10 @@ constexpr int kFormat = 1;
 constexpr std::string_view kImages = "images/";
 
 /// The deepest folder that all files share.
-fs::path shared_root(const ReferencedFiles& files) {
+fs::path shared_root(const std::map<std::string, ReferencedFile>& files) {
   std::optional<fs::path> root;
   for (const auto& [id, file] : files) {
-    const fs::path folder = fs::path(file.place).parent_path();
+    const fs::path folder = fs::path(file.file).parent_path();
     if (!root) {
       root = folder;
       continue;
@@ -67,10 +68,10 @@ class SourcesStore : public storage::ForwardingStore {
 /// Files of a store, each checked once and again when it changes.
 class CheckedFiles {
  public:
-  CheckedFiles(ReferencedFiles files, std::string references)
-      : files_(std::move(files)),
-        references_(std::move(references)),
-        disk_(storage::open_store(storage::Place::parse("/"))) {}
+  CheckedFiles(References references, std::string origin)
+      : files_(std::move(references.files)),
+        origin_(std::move(origin)),
+        place_(std::move(references.root)) {}
 
   std::shared_ptr<const storage::Object> open(const std::string& id) {
     ReferencedFile file;
@@ -80,7 +81,7 @@ class CheckedFiles {
       if (found == files_.end()) return nullptr;
       file = found->second;
     }
-    auto object = open_referenced(*disk_, file, references_);
+    auto object = open_referenced(root(), file, origin_);
     if (object->identity() == file.identity) return object;
     const std::lock_guard lock(mutex_);
     files_[id].identity = object->identity();
@@ -88,67 +89,97 @@ class CheckedFiles {
   }
 
  private:
+  /// Opened when a file is wanted: what reads no pixels speaks to no host.
+  const storage::Store& root() {
+    std::call_once(opened_, [&] {
+      storage::check_host_is_named(place_, origin_);
+      root_ = storage::open_store(place_);
+    });
+    return *root_;
+  }
+
   std::mutex mutex_;
-  ReferencedFiles files_;  ///< with the identity that was found right
-  std::string references_;
-  std::shared_ptr<storage::Store> disk_;
+  std::map<std::string, ReferencedFile> files_;  ///< with the identity that was found right
+  std::string origin_;
+  storage::Place place_;
+  std::once_flag opened_;
+  std::shared_ptr<storage::Store> root_;
 };
 
 }  // namespace
 
-std::string references_text(const ReferencedFiles& files) {
-  const fs::path root = shared_root(files);
+std::string references_text(const References& references) {
   Json images = Json::object();
-  for (const auto& [id, file] : files) {
-    images[id] = {{"file", fs::path(file.place).lexically_relative(root).string()},
+  for (const auto& [id, file] : references.files) {
+    images[id] = {{"file", file.file},
                   {"size_bytes", file.size_bytes},
                   {"identity", file.identity},
                   {"stamp", file.stamp}};
   }
-  return dump_json({{"format", kFormat}, {"root", root.string()}, {"images", images}});
+  return dump_json({{"format", kFormat}, {"root", references.root.describe()}, {"images", images}});
 }
 
-ReferencedFiles read_references(const storage::Store& store) {
-  ReferencedFiles files;
-  if (!store.exists(kReferencesKey)) return files;
+References read_references(const storage::Store& store) {
+  References references;
+  if (!store.exists(kReferencesKey)) return references;
   const std::string origin = store.describe(kReferencesKey);
   const Json json = parse_json(store.get_text(kReferencesKey), origin);
   try {
     if (json.at("format") != kFormat)
       fail(ErrorCode::unsupported, "{}: format {}, this version reads {}", origin,
            json.at("format").dump(), kFormat);
-    const fs::path root = json.at("root").get<std::string>();
+    references.root = storage::Place::parse(json.at("root").get<std::string>());
+    if (!references.root.is_url() && !references.root.path().is_absolute())
+      fail(ErrorCode::malformed, "{}: 'root' is '{}', expected an absolute path or a URL", origin,
+           references.root.describe());
     for (const auto& [id, entry] : json.at("images").items()) {
-      const fs::path place = (root / entry.at("file").get<std::string>()).lexically_normal();
-      if (!place.is_absolute())
-        fail(ErrorCode::malformed, "{}: 'root' is '{}', expected an absolute path", origin,
-             root.string());
-      files[id] = {place.string(), entry.at("size_bytes").get<std::uint64_t>(),
-                   entry.at("identity").get<std::string>(), entry.at("stamp").get<std::string>()};
+      references.files[id] = {
+          entry.at("file").get<std::string>(), entry.at("size_bytes").get<std::uint64_t>(),
+          entry.at("identity").get<std::string>(), entry.at("stamp").get<std::string>()};
     }
   } catch (const Json::exception& error) {
     fail(ErrorCode::malformed, "{}: {}", origin, json_fault(error));
   }
-  return files;
+  return references;
 }
 
-std::shared_ptr<const storage::Object> open_referenced(const storage::Store& files,
+References with_local_files(const References& before,
+                            const std::map<std::string, ReferencedFile>& files) {
+  if (before.root.is_url()) {
+    fail(ErrorCode::unsupported,
+         "the files of this store lie at {}, and files of this machine can't join them; ingest "
+         "these into another store",
+         before.root.describe());
+  }
+  std::map<std::string, ReferencedFile> all = files;
+  for (const auto& [id, file] : before.files) {
+    ReferencedFile absolute = file;
+    absolute.file = (before.root.path() / file.file).lexically_normal().string();
+    all.emplace(id, std::move(absolute));
+  }
+  const fs::path root = shared_root(all);
+  for (auto& [id, file] : all) file.file = fs::path(file.file).lexically_relative(root).string();
+  return {storage::Place::parse(root.string()), std::move(all)};
+}
+
+std::shared_ptr<const storage::Object> open_referenced(const storage::Store& root,
                                                        const ReferencedFile& file,
-                                                       const std::string& references) {
-  auto object = files.open(fs::path(file.place).relative_path().string());
+                                                       const std::string& origin) {
+  auto object = root.open(file.file);
+  const std::string place = root.describe(file.file);
   if (!object) {
     fail(
         ErrorCode::not_found,
         "{}: is not there, and the store has its pixels by reference alone; {} says where they lie",
-        file.place, references);
+        place, origin);
   }
   const bool same_size = object->size_bytes() == file.size_bytes;
   if (same_size && !file.identity.empty() && object->identity() == file.identity) return object;
-  if (same_size && imaging::stamp_source(file.place).sha256 == file.stamp) return object;
+  if (same_size && imaging::stamp_source(*object).sha256 == file.stamp) return object;
   fail(ErrorCode::corrupt,
        "{}: is not the file that was ingested ({} bytes, {} then{}); put that one back, or ingest "
        "this one into another store",
-       file.place, object->size_bytes(), file.size_bytes, same_size ? ", with other contents" : "");
+       place, object->size_bytes(), file.size_bytes, same_size ? ", with other contents" : "");
 }
 
 std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store,
@@ -157,9 +188,10 @@ std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> sto
 }
 
 std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store) {
-  ReferencedFiles files = read_references(*store);
-  if (files.empty()) return store;
-  auto checked = std::make_shared<CheckedFiles>(std::move(files), store->describe(kReferencesKey));
+  References references = read_references(*store);
+  if (references.files.empty()) return store;
+  const std::string origin = store->describe(kReferencesKey);
+  auto checked = std::make_shared<CheckedFiles>(std::move(references), origin);
   return with_sources(std::move(store),
                       [checked](const std::string& id) { return checked->open(id); });
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "headrace/storage/place.hpp"
 #include "headrace/storage/store.hpp"
 
 /// Pixels by reference (docs/formats.md): images whose pixels lie in the files that they were made
@@ -14,30 +15,37 @@ namespace headrace::cohort {
 
 /// The file of one image.
 struct ReferencedFile {
-  std::string place;             ///< an absolute path
-  std::uint64_t size_bytes = 0;  ///< when it was ingested, as are:
+  std::string file;              ///< below the root
+  std::uint64_t size_bytes = 0;  ///< when it was last looked at, as are:
   std::string identity;          ///< Object::identity
   std::string stamp;             ///< imaging::SourceStamp's sha256
   bool operator==(const ReferencedFile&) const = default;
 };
 
-/// By id of the image.
-using ReferencedFiles = std::map<std::string, ReferencedFile>;
+/// Where the files of a store's images lie.
+struct References {
+  storage::Place root;  ///< a folder (absolute) or a URL, so that one line changes when they move
+  std::map<std::string, ReferencedFile> files;  ///< by id of the image
+};
 
 inline constexpr const char* kReferencesKey = "references.json";
 
-/// Paths are stated below `root`, the folder that all of them share, so that one line changes when
-/// they move.
-std::string references_text(const ReferencedFiles& files);
-/// Those of a store; none where it has no references. Errors: malformed.
-ReferencedFiles read_references(const storage::Store& store);
+std::string references_text(const References& references);
+/// Those of a store; no files where it has none. Errors: malformed.
+References read_references(const storage::Store& store);
+/// With other files of this machine, which are stated by absolute paths; the root becomes the deepest
+/// folder that all share. Errors: unsupported (the others lie at a URL).
+References with_local_files(const References& before,
+                            const std::map<std::string, ReferencedFile>& files);
 
 /// Opens the file of an image, and makes sure that it is the one that was ingested: of the same size,
 /// and unchanged since, or else with the same stamp.
-/// errors  not_found (it is not there; names references.json), corrupt (it is another one now), io
-std::shared_ptr<const storage::Object> open_referenced(const storage::Store& files,
+/// root     the store at references.root
+/// origin   of references.json, for errors
+/// errors   not_found (it is not there; names references.json), corrupt (it is another one now), io
+std::shared_ptr<const storage::Object> open_referenced(const storage::Store& root,
                                                        const ReferencedFile& file,
-                                                       const std::string& references);
+                                                       const std::string& origin);
 
 /// The key below images/<id>/ under which a store gives the file itself.
 inline constexpr const char* kSourceName = "source";
@@ -47,7 +55,8 @@ using OpenSource = std::function<std::shared_ptr<const storage::Object>(const st
 std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store,
                                              OpenSource open);
 /// The same by its references.json; the store itself where it has none. Each file is checked when it
-/// is first opened. Safe from any thread. Errors: malformed.
+/// is first opened. Safe from any thread. Errors: malformed, usage (they lie on a host that was not
+/// named).
 std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store);
 
 }  // namespace headrace::cohort

@@ -78,6 +78,11 @@ SourceStamp stamp(const fs::path& path, const Pieces& pieces) {
 }  // namespace
 
 SourceStamp stamp_source(const std::string& file) { return stamp(file, kOfFile); }
+SourceStamp stamp_source(const storage::Object& object) {
+  Sha256 sha;
+  add_bytes(sha, object, kOfFile);
+  return {object.size_bytes(), sha.hex()};
+}
 SourceStamp stamp_label_file(const std::string& file) { return stamp(file, kAll); }
 SourceStamp stamp_slice_file(const std::string& file) { return stamp(file, kOfSlice); }
 

@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <string>
 
+#include "headrace/storage/store.hpp"
+
 namespace headrace::imaging {
 
 /// Tells whether a file is still the one that was ingested.
@@ -22,5 +24,8 @@ SourceStamp stamp_label_file(const std::string& file);
 /// sizes of the files that a slide keeps besides (files_beside) are part of it. Errors: not_found,
 /// io; each names the file.
 SourceStamp stamp_source(const std::string& file);
+
+/// That of a file which keeps nothing besides, wherever it lies. Errors: io.
+SourceStamp stamp_source(const storage::Object& object);
 
 }  // namespace headrace::imaging

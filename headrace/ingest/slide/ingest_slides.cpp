@@ -131,12 +131,13 @@ CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort
 /// Where the files of the slides lie, with those of earlier runs.
 void put_references(storage::Store& store, const std::vector<SlideCase>& slides,
                     const std::vector<SlideProbe>& probes) {
-  cohort::ReferencedFiles files = cohort::read_references(store);
+  std::map<std::string, cohort::ReferencedFile> files;
   for (std::size_t i = 0; i < slides.size(); ++i) {
     files[slides[i].id] = {std::filesystem::canonical(slides[i].file).string(),
                            probes[i].stamp.size_bytes, probes[i].identity, probes[i].stamp.sha256};
   }
-  store.put_text(cohort::kReferencesKey, cohort::references_text(files));
+  const auto references = cohort::with_local_files(cohort::read_references(store), files);
+  store.put_text(cohort::kReferencesKey, cohort::references_text(references));
 }
 
 SlideIngestResult sum_up(const CohortOutcome& outcome) {

@@ -14,6 +14,7 @@
 #include "headrace/ingest/store/manifest.hpp"
 #include "headrace/ingest/store/stored_keys.hpp"
 #include "headrace/ingest/versions/version_log.hpp"
+#include "headrace/storage/network.hpp"
 #include "headrace/storage/open_store.hpp"
 
 namespace headrace::ingest {
@@ -198,13 +199,17 @@ class Verifier {
 
   /// Files that have pixels of the store.
   void check_files() {
-    const auto disk = storage::open_store(storage::Place::parse("/"));
-    for (const auto& [id, file] : cohort::read_references(store_)) {
+    const cohort::References references = cohort::read_references(store_);
+    if (references.files.empty()) return;
+    const std::string origin = store_.describe(cohort::kReferencesKey);
+    storage::check_host_is_named(references.root, origin);
+    const auto root = storage::open_store(references.root);
+    for (const auto& [id, file] : references.files) {
       if (!image_ids_.contains(id)) continue;
       cohort::ReferencedFile unread = file;
       unread.identity.clear();  // its contents are looked at, whenever it was changed
       try {
-        cohort::open_referenced(*disk, unread, store_.describe(cohort::kReferencesKey));
+        cohort::open_referenced(*root, unread, origin);
       } catch (const Error& error) {
         add(error.code() == ErrorCode::not_found ? Damage::Kind::missing : Damage::Kind::changed,
             fmt::format("images/{}/{}", id, cohort::kSourceName), error.what());

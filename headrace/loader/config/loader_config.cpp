@@ -82,6 +82,7 @@ Fields loader_sections(LoaderConfig& config) {
       section("sampling", sampling_fields(config)),
       {"transforms", transforms_form(config), "in this order, in one pass"},
       section("loader", loader_fields(config)),
+      section("network", network_fields(config)),
   };
 }
 
@@ -96,6 +97,7 @@ void read_loader_sections(YamlMap& top, LoaderConfig& config) {
   read_sampling(top.map("sampling"), config);
   if (const auto list = top.find("transforms")) read_transforms(*list, config);
   read_loader(top.map("loader"), config);
+  read_network(top.map("network"), config);
 }
 
 void suit_kind(LoaderConfig& config) {

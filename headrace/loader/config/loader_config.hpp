@@ -8,6 +8,7 @@
 #include "headrace/core/auto_switch.hpp"
 #include "headrace/device/device_choice.hpp"
 #include "headrace/loader/config/loader_options.hpp"
+#include "headrace/storage/network.hpp"
 #include "headrace/transform/slide/patch_spec.hpp"
 #include "headrace/transform/slide/slide_transform_list.hpp"
 #include "headrace/transform/volume/volume_patch_spec.hpp"
@@ -88,9 +89,10 @@ struct LoaderConfig {
     double overlap = 0.5;  ///< part of the patch edge shared by neighbouring tiles
     std::int64_t batch = 16;
   } tiles;
+  storage::NetworkOptions network;
 
   /// Reads the loader's part of a RUN.yaml: task, data, patch, sampling, transforms, loader,
-  /// train.amp, eval.overlap and eval.batch. The sections behind the batch may be there, and are
+  /// network, train.amp, eval.overlap and eval.batch. The sections behind the batch may be there, and are
   /// not looked into otherwise. Errors: usage, with file, line, key and the nearest valid key or
   /// value; of `load` also not_found and malformed.
   static LoaderConfig load(const std::string& file);

@@ -28,6 +28,9 @@ void read_transforms(const YamlValue& list, LoaderConfig& config);
 Fields loader_fields(LoaderConfig& config);
 void read_loader(YamlMap map, LoaderConfig& config);
 
+Fields network_fields(LoaderConfig& config);
+void read_network(YamlMap map, LoaderConfig& config);
+
 // Keys that stand in sections behind the batch, whose other keys are not the loader's.
 
 Field amp_field(LoaderConfig& config);           ///< train.amp
@@ -38,7 +41,7 @@ Field tile_batch_field(LoaderConfig& config);    ///< eval.batch
 inline constexpr const char* kSectionsBehindTheBatch[] = {"model", "train", "eval", "gates",
                                                           "tracking"};
 
-/// All sections of the loader, from `task` to `loader`.
+/// All sections of the loader, from `task` to `network`.
 Fields loader_sections(LoaderConfig& config);
 /// Reads them. Every key that the file may have at the top must have been asked for (YamlMap::find)
 /// before: an unknown word there (`pach:`) tells more than the errors that follow from it.

@@ -11,6 +11,7 @@
 #include "headrace/cohort/annotation.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/storage/network.hpp"
 
 namespace headrace::loader {
 namespace {
@@ -173,6 +174,7 @@ std::shared_ptr<const cohort::Cohort> split_for(std::shared_ptr<const cohort::Co
 }
 
 std::shared_ptr<const cohort::Cohort> open_split(const LoaderConfig& config) {
+  storage::set_network(config.network);
   return split_for(cohort::Cohort::open(config.data.store, config.data.version), config);
 }
 

@@ -1,0 +1,292 @@
+#include "headrace/storage/http/http_reactor.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "headrace/storage/http/curl.hpp"
+#include "headrace/storage/network.hpp"
+
+namespace headrace::storage {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstPause{100}, kLongestPause{5000};
+constexpr std::size_t kUselessBytes = 64 << 10;  // of an error's text; more is not waited for
+constexpr int kConnectTimeoutMs = 10000;
+constexpr int kIdleMs = 60000;
+
+}  // namespace
+
+/// One request, through all of its attempts.
+struct HttpTransfer {
+  HttpRequest asked;
+  HttpHead head;
+  std::size_t received = 0, useless = 0;
+  int attempts = 0;
+  Clock::time_point give_up, not_before;
+  Curl::Easy* easy = nullptr;
+  Curl::List* lines = nullptr;
+  char error[Curl::kErrorBytes] = {};
+};
+
+namespace {
+
+using Transfer = HttpTransfer;
+
+std::size_t take_line(char* bytes, std::size_t size, std::size_t count, void* user) {
+  static_cast<Transfer*>(user)->head.take({bytes, size * count});
+  return size * count;
+}
+
+/// Ends the transfer by taking less than it was given.
+std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  const std::size_t given = size * count;
+  const auto range = expected_range(transfer.asked.range, transfer.head);
+  if (!range) {
+    transfer.useless += given;
+    return transfer.useless > kUselessBytes ? 0 : given;
+  }
+  const std::uint64_t most = range->last - range->first + 1;
+  if (given > most - transfer.received) return 0;
+  std::memcpy(transfer.asked.dst.data() + transfer.received, bytes, given);
+  transfer.received += given;
+  return given;
+}
+
+std::string range_text(const HttpRange& range) {
+  if (range.from_end) return fmt::format("-{}", range.count);
+  return fmt::format("{}-{}", range.first, range.first + range.count - 1);
+}
+
+}  // namespace
+
+struct HttpReactor::State {
+  const Curl& curl;
+  const NetworkOptions options;
+  Curl::Multi* multi;
+  std::mutex mutex;
+  std::deque<std::unique_ptr<HttpTransfer>> asked;  ///< by other threads; under the mutex
+  std::deque<std::unique_ptr<HttpTransfer>> waiting;
+  std::list<std::unique_ptr<HttpTransfer>> under_way, paused;
+  std::vector<Curl::Easy*> spare;
+  std::mt19937_64 random{static_cast<std::uint64_t>(Clock::now().time_since_epoch().count())};
+  std::atomic<std::uint64_t> requests{0}, repeated{0}, bytes{0};
+
+  State() : curl(Curl::shared()), options(network()), multi(curl.multi_init()) {
+    if (multi == nullptr) fail(ErrorCode::memory, "libcurl: no memory for requests");
+    curl.multi_setopt(multi, Curl::kMaxConnects, static_cast<long>(options.connections));
+    curl.multi_setopt(multi, Curl::kMaxHostConnections, static_cast<long>(options.connections));
+  }
+
+  [[noreturn]] void run() {
+    for (;;) {
+      {
+        const std::lock_guard lock(mutex);
+        std::move(asked.begin(), asked.end(), std::back_inserter(waiting));
+        asked.clear();
+      }
+      begin_waiting();
+      int running = 0;
+      curl.multi_perform(multi, &running);
+      int left = 0;
+      while (Curl::Message* message = curl.multi_info_read(multi, &left)) {
+        if (message->kind == Curl::kDone) end(message->easy, message->data.result);
+      }
+      if (!waiting.empty() && static_cast<int>(under_way.size()) < options.connections) continue;
+      curl.multi_poll(multi, nullptr, 0, pause_ms(), nullptr);
+    }
+  }
+
+  int pause_ms() const {
+    if (!under_way.empty() && paused.empty()) return 1000;
+    auto next = Clock::now() + milliseconds(under_way.empty() ? kIdleMs : 1000);
+    for (const auto& transfer : paused) next = std::min(next, transfer->not_before);
+    const auto ms = std::chrono::duration_cast<milliseconds>(next - Clock::now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(ms + 1, 0, kIdleMs));
+  }
+
+  void begin_waiting() {
+    for (auto it = paused.begin(); it != paused.end();) {
+      const auto next = std::next(it);
+      if ((*it)->not_before <= Clock::now()) {
+        waiting.push_front(std::move(*it));
+        paused.erase(it);
+      }
+      it = next;
+    }
+    while (!waiting.empty() && static_cast<int>(under_way.size()) < options.connections) {
+      under_way.push_back(std::move(waiting.front()));
+      waiting.pop_front();
+      begin(*under_way.back());
+    }
+  }
+
+  void begin(Transfer& transfer) {
+    transfer.head = {};
+    transfer.received = transfer.useless = 0;
+    transfer.error[0] = '\0';
+    if (transfer.attempts++ == 0)
+      transfer.give_up = Clock::now() + std::chrono::seconds(options.give_up_s);
+    ++requests;
+    if (transfer.attempts > 1) ++repeated;
+    if (spare.empty()) spare.push_back(curl.easy_init());
+    Curl::Easy* easy = spare.back();
+    spare.pop_back();
+    curl.easy_reset(easy);
+    const auto set = [&](Curl::Option option, auto value) {
+      curl.easy_setopt(easy, option, value);
+    };
+    const std::string range = range_text(transfer.asked.range);
+    set(Curl::kUrl, transfer.asked.url.c_str());
+    set(Curl::kRange, range.c_str());  // copied, as all texts are
+    set(Curl::kProtocols, Curl::kHttpOrHttps);
+    set(Curl::kHttpVersion, Curl::kHttp11);
+    set(Curl::kFollowLocation, 0L);
+    set(Curl::kProxy, "");
+    set(Curl::kNoSignal, 1L);
+    set(Curl::kConnectTimeoutMs, static_cast<long>(kConnectTimeoutMs));
+    const auto left = std::chrono::duration_cast<milliseconds>(transfer.give_up - Clock::now());
+    set(Curl::kTimeoutMs, static_cast<long>(std::max<std::int64_t>(left.count(), 1)));
+    set(Curl::kLowSpeedLimit, 1L);
+    set(Curl::kLowSpeedTime, static_cast<long>(options.stall_s));
+    set(Curl::kErrorBuffer, transfer.error);
+    set(Curl::kHeaderFunction, Curl::Take(take_line));
+    set(Curl::kHeaderData, &transfer);
+    set(Curl::kWriteFunction, Curl::Take(take_body));
+    set(Curl::kWriteData, &transfer);
+    set(Curl::kPrivate, &transfer);
+    if (!options.ca_file.empty()) set(Curl::kCaFile, options.ca_file.c_str());
+    const HttpVersion& version = transfer.asked.range.version;
+    if (!version.etag.empty()) {
+      transfer.lines = curl.slist_append(nullptr, ("If-Match: " + version.etag).c_str());
+    } else if (!version.last_modified.empty()) {
+      transfer.lines =
+          curl.slist_append(nullptr, ("If-Unmodified-Since: " + version.last_modified).c_str());
+    }
+    set(Curl::kHttpHeader, transfer.lines);
+    transfer.easy = easy;
+    curl.multi_add_handle(multi, easy);
+  }
+
+  void end(Curl::Easy* easy, int result) {
+    Transfer* found = nullptr;
+    curl.easy_getinfo(easy, Curl::kInfoPrivate, &found);
+    curl.multi_remove_handle(multi, easy);
+    curl.slist_free_all(found->lines);
+    found->lines = nullptr;
+    spare.push_back(easy);
+    auto it = under_way.begin();
+    while (it->get() != found) ++it;
+    std::unique_ptr<HttpTransfer> transfer = std::move(*it);
+    under_way.erase(it);
+    bytes += transfer->received;
+    const HttpVerdict verdict = verdict_of(*transfer, result);
+    if (verdict.kind == HttpVerdict::Kind::again && pause(*transfer)) {
+      paused.push_back(std::move(transfer));
+      return;
+    }
+    tell(*transfer, verdict);
+  }
+
+  HttpVerdict verdict_of(const Transfer& transfer, int result) const {
+    const HttpRange& asked = transfer.asked.range;
+    // A body that was not taken to its end is judged by its head: it is too long, or another range.
+    const bool by_head = result == Curl::kOk || result == Curl::kWriteError;
+    if (!by_head) {
+      const bool of_config = result == Curl::kCertificate || result == Curl::kCaUnreadable;
+      return {of_config ? HttpVerdict::Kind::wrong : HttpVerdict::Kind::again,
+              transfer.error[0] != '\0' ? transfer.error : curl.easy_strerror(result),
+              ErrorCode::io, 0};
+    }
+    HttpVerdict verdict = judge(asked, transfer.head, transfer.received);
+    if (result == Curl::kWriteError && verdict.kind == HttpVerdict::Kind::good)
+      return {HttpVerdict::Kind::again, "more bytes came than the answer states", ErrorCode::io, 0};
+    return verdict;
+  }
+
+  /// Sets when it is made again; false where that is too late.
+  bool pause(Transfer& transfer) {
+    const int doublings = std::min(transfer.attempts - 1, 10);
+    const auto most = std::min(kLongestPause, kFirstPause * (1 << doublings));
+    std::uniform_int_distribution<std::int64_t> any(most.count() / 2, most.count());
+    milliseconds wait(any(random));
+    if (transfer.head.retry_after_s)
+      wait = std::max(wait, milliseconds(1000) * *transfer.head.retry_after_s);
+    transfer.not_before = Clock::now() + wait;
+    return transfer.not_before < transfer.give_up;
+  }
+
+  void tell(Transfer& transfer, const HttpVerdict& verdict) const {
+    HttpAnswer answer;
+    std::exception_ptr failure;
+    switch (verdict.kind) {
+      case HttpVerdict::Kind::absent:
+        answer.absent = true;
+        break;
+      case HttpVerdict::Kind::good:
+        answer.size = verdict.size;
+        answer.version = transfer.head.version;
+        answer.bytes = transfer.received;
+        break;
+      case HttpVerdict::Kind::again:
+        failure = std::make_exception_ptr(Error(
+            verdict.code,
+            fmt::format("{}: no sound answer to {} requests in {} s; the last: {}",
+                        transfer.asked.name, transfer.attempts, options.give_up_s, verdict.why)));
+        break;
+      case HttpVerdict::Kind::wrong:
+        failure = std::make_exception_ptr(
+            Error(verdict.code, fmt::format("{}: {}", transfer.asked.name, verdict.why)));
+        break;
+    }
+    transfer.asked.done(answer, failure);
+  }
+};
+
+HttpReactor::HttpReactor() : state_(std::make_shared<State>()) {
+  std::thread([state = state_] { state->run(); }).detach();
+}
+
+HttpReactor& HttpReactor::shared() {
+  // Never destroyed: its thread goes on until the process ends.
+  static std::mutex mutex;
+  static HttpReactor* reactor = nullptr;
+  static pid_t owner = 0;
+  const std::lock_guard lock(mutex);
+  if (reactor == nullptr || owner != getpid()) {
+    reactor = new HttpReactor();  // a fork has the object of its parent, but not the thread
+    owner = getpid();
+  }
+  return *reactor;
+}
+
+void HttpReactor::start(HttpRequest request) {
+  auto transfer = std::make_unique<Transfer>();
+  transfer->asked = std::move(request);
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->asked.push_back(std::move(transfer));
+  }
+  state_->curl.multi_wakeup(state_->multi);
+}
+
+HttpCounts HttpReactor::counts() const {
+  return {state_->requests, state_->repeated, state_->bytes};
+}
+
+}  // namespace headrace::storage

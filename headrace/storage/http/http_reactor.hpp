@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "headrace/storage/http/http_answer.hpp"
+
+namespace headrace::storage {
+
+/// What came of a request.
+struct HttpAnswer {
+  bool absent = false;     ///< of one that opens an object: there is none
+  std::uint64_t size = 0;  ///< of the object
+  HttpVersion version;
+  std::size_t bytes = 0;  ///< of the body, from the first of `dst` on
+};
+
+struct HttpRequest {
+  std::string url;   ///< percent-encoded
+  std::string name;  ///< of the object, for errors
+  HttpRange range;
+  std::span<std::byte> dst;  ///< range.count bytes; must stay until `done` was called
+  /// As ReadDone: called once, by the reactor's thread; neither throws nor waits.
+  std::function<void(const HttpAnswer& answer, std::exception_ptr failure)> done;
+};
+
+/// Counts of all requests of a process.
+struct HttpCounts {
+  std::uint64_t requests = 0;  ///< with those that were made again
+  std::uint64_t repeated = 0, bytes = 0;
+};
+
+/// Makes requests by one thread, which waits for all of them at once (libcurl's multi interface).
+/// At most NetworkOptions::connections are under way, others wait in their order. HTTP/1.1, no
+/// redirect, no proxy of the environment, no cookie, no .netrc. A request whose answer is not
+/// exactly what was asked for is made again, after a growing and random pause or what the server
+/// asks for (Retry-After), until give_up_s have passed. Safe from any thread.
+class HttpReactor {
+ public:
+  /// That of this process; a forked one has its own. Errors: unsupported (no libcurl).
+  static HttpReactor& shared();
+  void start(HttpRequest request);
+  HttpCounts counts() const;
+
+ private:
+  HttpReactor();
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace headrace::storage

@@ -1,0 +1,229 @@
+#include "headrace/storage/http/http_store.hpp"
+
+#include <condition_variable>
+#include <cstring>
+#include <list>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headrace/core/error.hpp"
+#include "headrace/storage/http/http_reactor.hpp"
+#include "headrace/storage/network.hpp"
+
+namespace headrace::storage {
+namespace {
+
+constexpr std::size_t kHeadBytes = 8
+                                   << 10;  // that come with opening: most objects of metadata whole
+constexpr std::size_t kKeptObjects = 4096;
+// Between 0 and 64 KiB the rate of random patches is the same; what is read besides is not.
+constexpr std::uint64_t kMergeGap = 8 << 10, kLargestRead = 8 << 20;
+
+RequestCost http_cost() { return {kMergeGap, kLargestRead, true}; }
+
+bool is_unreserved(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_' || c == '~' || c == '/';
+}
+
+/// RFC 3986, 2.1
+std::string percent_encoded(std::string_view key) {
+  std::string out;
+  for (const char c : key) {
+    out += is_unreserved(c) ? std::string(1, c)
+                            : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+/// Waits for what `start` begins. Not from the reactor's thread.
+void wait_for(const std::function<void(const ReadDone&)>& start) {
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool is_done = false;
+  std::exception_ptr failed;
+  start([&](std::exception_ptr failure) {
+    const std::lock_guard lock(mutex);
+    failed = std::move(failure);
+    is_done = true;
+    ended.notify_one();
+  });
+  std::unique_lock lock(mutex);
+  ended.wait(lock, [&] { return is_done; });
+  if (failed) std::rethrow_exception(failed);
+}
+
+class HttpObject : public Object {
+ public:
+  HttpObject(std::string url, std::string name, std::uint64_t size, HttpVersion version,
+             std::vector<std::byte> head)
+      : url_(std::move(url)),
+        name_(std::move(name)),
+        size_(size),
+        version_(std::move(version)),
+        head_(std::move(head)) {}
+
+  std::uint64_t size_bytes() const override { return size_; }
+  std::string describe() const override { return name_; }
+  std::string identity() const override {
+    return version_.etag.empty() ? version_.last_modified : version_.etag;
+  }
+  RequestCost cost() const override { return http_cost(); }
+
+  void read(std::uint64_t offset, std::span<std::byte> dst) const override {
+    wait_for([&](const ReadDone& done) { start_read(offset, dst, done); });
+  }
+
+  void start_read(std::uint64_t offset, std::span<std::byte> dst,
+                  const ReadDone& done) const override {
+    if (offset > size_ || dst.size() > size_ - offset) {
+      done(std::make_exception_ptr(Error(
+          ErrorCode::corrupt,
+          fmt::format("{}: {} bytes wanted at {}, it has {}", name_, dst.size(), offset, size_))));
+      return;
+    }
+    if (dst.empty() || offset + dst.size() <= head_.size()) {
+      if (!dst.empty()) std::memcpy(dst.data(), head_.data() + offset, dst.size());
+      done(nullptr);
+      return;
+    }
+    HttpRequest request;
+    request.url = url_;
+    request.name = name_;
+    request.range = {offset, dst.size(), false, size_, version_};
+    request.dst = dst;
+    request.done = [done](const HttpAnswer&, std::exception_ptr failure) { done(failure); };
+    HttpReactor::shared().start(std::move(request));
+  }
+
+ private:
+  std::string url_, name_;
+  std::uint64_t size_;
+  HttpVersion version_;
+  std::vector<std::byte> head_;
+};
+
+/// Objects that were opened last. Safe from any thread.
+class KeptObjects {
+ public:
+  std::shared_ptr<const Object> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = places_.find(key);
+    if (found == places_.end()) return nullptr;
+    recent_.splice(recent_.begin(), recent_, found->second);
+    return found->second->second;
+  }
+  void keep(const std::string& key, std::shared_ptr<const Object> object) {
+    const std::lock_guard lock(mutex_);
+    if (places_.contains(key)) return;
+    recent_.emplace_front(key, std::move(object));
+    places_[key] = recent_.begin();
+    if (recent_.size() <= kKeptObjects) return;
+    places_.erase(recent_.back().first);
+    recent_.pop_back();
+  }
+
+ private:
+  using Recent = std::list<std::pair<std::string, std::shared_ptr<const Object>>>;
+  std::mutex mutex_;
+  Recent recent_;
+  std::map<std::string, Recent::iterator> places_;
+};
+
+class HttpStore : public Store {
+ public:
+  explicit HttpStore(const Place& place) : place_(place) { host_of(place); }
+
+  std::shared_ptr<const Object> open(const std::string& key) const override {
+    OpenedTail found;
+    wait_for([&](const ReadDone& done) {
+      start_open(key, 0, [&found, done](OpenedTail opened, std::exception_ptr failure) {
+        found = std::move(opened);
+        done(std::move(failure));
+      });
+    });
+    return found.object;
+  }
+
+  void start_open(const std::string& key, std::size_t tail_bytes,
+                  const OpenDone& done) const override {
+    check_key(key);
+    if (auto object = kept_->find(key)) {
+      read_tail(std::move(object), tail_bytes, done);
+      return;
+    }
+    const bool from_end = tail_bytes > 0;
+    auto bytes = std::make_shared<std::vector<std::byte>>(from_end ? tail_bytes : kHeadBytes);
+    HttpRequest request;
+    request.url = place_.join(percent_encoded(key)).describe();
+    request.name = describe(key);
+    request.range = {0, bytes->size(), from_end, std::nullopt, {}};
+    request.dst = *bytes;
+    request.done = [done, bytes, from_end, key, url = request.url, name = request.name,
+                    kept = kept_](const HttpAnswer& answer, std::exception_ptr failure) {
+      if (failure || answer.absent) {
+        done({}, failure);
+        return;
+      }
+      bytes->resize(answer.bytes);
+      OpenedTail opened;
+      opened.object = std::make_shared<HttpObject>(url, name, answer.size, answer.version,
+                                                   from_end ? std::vector<std::byte>() : *bytes);
+      // Small objects are metadata, of which a new one may come; others are read again and again.
+      if (from_end || answer.size > kHeadBytes) kept->keep(key, opened.object);
+      if (from_end) opened.tail = std::move(*bytes);
+      done(std::move(opened), nullptr);
+    };
+    HttpReactor::shared().start(std::move(request));
+  }
+
+  RequestCost cost() const override { return http_cost(); }
+  void put(const std::string& key, std::span<const std::byte>) override { refuse(key); }
+  void erase(const std::string& key) override { refuse(key); }
+  std::vector<std::string> list(const std::string& prefix) const override {
+    fail(ErrorCode::unsupported,
+         "{}: what lies there can't be listed over HTTP; copy it to a folder", describe(prefix));
+  }
+  std::string describe(const std::string& key) const override {
+    return place_.join(key).describe();
+  }
+
+ private:
+  static void check_key(const std::string& key) {
+    const std::string framed = "/" + key + "/";
+    if (key.empty() || framed.find("//") != std::string::npos ||
+        framed.find("/../") != std::string::npos || framed.find("/./") != std::string::npos)
+      fail(ErrorCode::usage, "'{}' is no key of a store", key);
+  }
+
+  static void read_tail(std::shared_ptr<const Object> object, std::size_t tail_bytes,
+                        const OpenDone& done) {
+    const std::uint64_t size = object->size_bytes();
+    auto tail = std::make_shared<std::vector<std::byte>>(
+        static_cast<std::size_t>(std::min<std::uint64_t>(tail_bytes, size)));
+    const Object& opened = *object;
+    opened.start_read(size - tail->size(), *tail,
+                      [done, object = std::move(object), tail](std::exception_ptr failure) {
+                        done({failure ? nullptr : object, std::move(*tail)}, failure);
+                      });
+  }
+
+  [[noreturn]] void refuse(const std::string& key) const {
+    fail(ErrorCode::unsupported, "{}: stores are read over HTTP, not written; write into a folder",
+         describe(key));
+  }
+
+  Place place_;
+  std::shared_ptr<KeptObjects> kept_ = std::make_shared<KeptObjects>();
+};
+
+}  // namespace
+
+std::shared_ptr<Store> open_http_store(const Place& place) {
+  return std::make_shared<HttpStore>(place);
+}
+
+}  // namespace headrace::storage

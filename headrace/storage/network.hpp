@@ -1,0 +1,37 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "headrace/storage/place.hpp"
+
+namespace headrace::storage {
+
+/// How this process speaks to other machines.
+struct NetworkOptions {
+  /// Hosts that may be spoken to beside those of URLs that a user gave: "slides.site" (the scheme's
+  /// port) or "slides.site:8443".
+  std::vector<std::string> hosts;
+  std::string
+      ca_file;  ///< certificates of the authorities that are trusted (PEM); empty: the system's
+  int connections = 64;  ///< at once, to one host
+  int stall_s = 10;      ///< a request on which no byte came for so long is made again
+  int give_up_s = 60;    ///< after so long a request that does not succeed is an error
+};
+
+/// Adds hosts to those that may be spoken to. Errors: usage (one that is none, or has a path). Safe
+/// from any thread.
+void name_hosts(const std::vector<std::string>& hosts);
+/// Sets all else for the process, before the first request, and adds the hosts. Errors, threads: the
+/// same.
+void set_network(const NetworkOptions& options);
+NetworkOptions network();
+
+/// "host:port" of a URL over HTTP, in lower case, with the scheme's port where it states none.
+/// Errors: usage (no host, a user or password in it, a query or fragment).
+std::string host_of(const Place& url);
+
+/// For places that no user gave, as a store names them. Errors: usage (its host was not named; says
+/// how to name it). Local places pass.
+void check_host_is_named(const Place& place, const std::string& named_by);
+
+}  // namespace headrace::storage
