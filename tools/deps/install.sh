@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs what the build and the tests need, when it is missing: Debian packages (root or sudo) and a virtual environment.
 #   tools/deps/install.sh [test] [bench] [nvcc] [aarch64]
-#     test: adds the packages of apt-test.txt and requirements-test.txt and, unpacked into folders, the PACS of apt-pacs.txt, the MLflow server
+#     test: adds the packages of apt-test.txt and requirements-test.txt and, unpacked into folders, the servers of apt-servers.txt, the MLflow server
 #     of requirements-mlflow.txt and W&B's reader of requirements-wandb-reader.txt; bench: those of requirements-bench.txt; nvcc: a CUDA compiler
 #     (in the environment's folder cuda/), where there is none of CUDA 13; aarch64: a cross compiler, an emulator and, in a sysroot, the libraries
 #     of apt-aarch64.txt
 #   HEADRACE_VENV     where the environment goes (default: ~/.cache/headrace/venv, shared by every clone)
 #   HEADRACE_SYSROOT_AARCH64    where the sysroot goes (default: ~/.cache/headrace/sysroot-aarch64)
-#   HEADRACE_PACS     where the PACS goes (default: ~/.cache/headrace/pacs); on amd64 alone
+#   HEADRACE_PACS     where the servers go (default: ~/.cache/headrace/pacs); on amd64 alone
 #   HEADRACE_NO_APT   set to 1 where the Debian packages are managed by somebody else
 # Exit codes: 0 done; 3 Debian packages are missing and can't be had: no mirror is reached, HEADRACE_NO_APT is set, or there is neither root nor
 # sudo; 1 all else.
@@ -142,7 +142,7 @@ mkdir -p "$(dirname "$venv")"
         install_requirements "$here/requirements-test.txt"
         install_apart "$here/requirements-mlflow.txt" "$venv/mlflow" "an MLflow server"
         install_apart "$here/requirements-wandb-reader.txt" "$venv/wandb-reader" "W&B's reader of offline runs"
-        [ "$(dpkg --print-architecture)" != amd64 ] || "$here/sysroot.sh" "$here/apt-pacs.txt" amd64 "${HEADRACE_PACS:-$HOME/.cache/headrace/pacs}"
+        [ "$(dpkg --print-architecture)" != amd64 ] || "$here/sysroot.sh" "$here/apt-servers.txt" amd64 "${HEADRACE_PACS:-$HOME/.cache/headrace/pacs}"
         ;;
       *) install_requirements "$here/requirements-$extra.txt" ;;
     esac

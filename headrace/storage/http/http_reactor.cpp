@@ -11,6 +11,8 @@
 #include <list>
 #include <mutex>
 #include <random>
+#include <set>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -28,6 +30,12 @@ constexpr milliseconds kFirstPause{100}, kLongestPause{5000};
 constexpr std::size_t kUselessBytes = 64 << 10;  // of an error's text; more is not waited for
 constexpr int kConnectTimeoutMs = 10000;
 constexpr int kIdleMs = 60000;
+constexpr int kAttemptsToReach = 4;  // of a host that never answered: a name may be mistyped
+
+/// "https://slides.site:8443" of a URL.
+std::string_view host_part(std::string_view url) {
+  return url.substr(0, url.find('/', url.find("://") + 3));
+}
 
 }  // namespace
 
@@ -37,7 +45,8 @@ struct HttpTransfer {
   HttpHead head;
   std::size_t received = 0, useless = 0;
   int attempts = 0;
-  Clock::time_point give_up, not_before;
+  bool reached = true;  ///< the host, by the last attempt
+  Clock::time_point begun, give_up, not_before;
   Curl::Easy* easy = nullptr;
   Curl::List* lines = nullptr;
   char error[Curl::kErrorBytes] = {};
@@ -84,6 +93,7 @@ struct HttpReactor::State {
   std::deque<std::unique_ptr<HttpTransfer>> waiting;
   std::list<std::unique_ptr<HttpTransfer>> under_way, paused;
   std::vector<Curl::Easy*> spare;
+  std::set<std::string> answered;  ///< hosts
   std::mt19937_64 random{static_cast<std::uint64_t>(Clock::now().time_since_epoch().count())};
   std::atomic<std::uint64_t> requests{0}, repeated{0}, bytes{0};
 
@@ -140,8 +150,10 @@ struct HttpReactor::State {
     transfer.head = {};
     transfer.received = transfer.useless = 0;
     transfer.error[0] = '\0';
-    if (transfer.attempts++ == 0)
-      transfer.give_up = Clock::now() + std::chrono::seconds(options.give_up_s);
+    if (transfer.attempts++ == 0) {
+      transfer.begun = Clock::now();
+      transfer.give_up = transfer.begun + std::chrono::seconds(options.give_up_s);
+    }
     ++requests;
     if (transfer.attempts > 1) ++repeated;
     if (spare.empty()) spare.push_back(curl.easy_init());
@@ -195,6 +207,8 @@ struct HttpReactor::State {
     std::unique_ptr<HttpTransfer> transfer = std::move(*it);
     under_way.erase(it);
     bytes += transfer->received;
+    transfer->reached = result != Curl::kNoHost && result != Curl::kNoConnection;
+    if (transfer->reached) answered.insert(std::string(host_part(transfer->asked.url)));
     const HttpVerdict verdict = verdict_of(*transfer, result);
     if (verdict.kind == HttpVerdict::Kind::again && pause(*transfer)) {
       paused.push_back(std::move(transfer));
@@ -221,6 +235,9 @@ struct HttpReactor::State {
 
   /// Sets when it is made again; false where that is too late.
   bool pause(Transfer& transfer) {
+    if (!transfer.reached && transfer.attempts >= kAttemptsToReach &&
+        !answered.contains(std::string(host_part(transfer.asked.url))))
+      return false;
     const int doublings = std::min(transfer.attempts - 1, 10);
     const auto most = std::min(kLongestPause, kFirstPause * (1 << doublings));
     std::uniform_int_distribution<std::int64_t> any(most.count() / 2, most.count());
@@ -229,6 +246,10 @@ struct HttpReactor::State {
       wait = std::max(wait, milliseconds(1000) * *transfer.head.retry_after_s);
     transfer.not_before = Clock::now() + wait;
     return transfer.not_before < transfer.give_up;
+  }
+
+  static std::int64_t seconds_of(const Transfer& transfer) {
+    return std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - transfer.begun).count();
   }
 
   void tell(Transfer& transfer, const HttpVerdict& verdict) const {
@@ -245,9 +266,9 @@ struct HttpReactor::State {
         break;
       case HttpVerdict::Kind::again:
         failure = std::make_exception_ptr(Error(
-            verdict.code,
-            fmt::format("{}: no sound answer to {} requests in {} s; the last: {}",
-                        transfer.asked.name, transfer.attempts, options.give_up_s, verdict.why)));
+            verdict.code, fmt::format("{}: no sound answer to {} requests in {} s; the last: {}",
+                                      transfer.asked.name, transfer.attempts, seconds_of(transfer),
+                                      verdict.why)));
         break;
       case HttpVerdict::Kind::wrong:
         failure = std::make_exception_ptr(

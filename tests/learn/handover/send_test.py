@@ -15,8 +15,8 @@ import pynetdicom
 import pytest
 from ct_inputs import STS
 from driving import PROGRAM, headrace, sentence_of
+from local_servers import free_port
 from matrices import times
-from orthanc import free_port
 
 KILLS = times(6, 3, "kills of send", "HEADRACE_KILLS")
 

@@ -15,7 +15,8 @@ import shapely
 import shapely.geometry
 import zarr
 from driving import SAMPLES, headrace
-from orthanc import PLUGINS, installed
+from local_servers import installed
+from orthanc import PLUGINS
 from predictions import findings_of, maps_of
 
 SLIDE = SAMPLES / "slides/CMU-1-Small-Region.svs"

@@ -18,7 +18,8 @@ import pydicom
 import pytest
 from ct_inputs import STS, new_series, save_series, sts_slices
 from driving import PROGRAM, headrace, json_of, sentence_of
-from orthanc import PLUGINS, free_port
+from local_servers import free_port
+from orthanc import PLUGINS
 
 OBJECT = "1.2.3.4.5.7.1"
 
