@@ -22,7 +22,7 @@
 #include "headrace/core/utf8.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cpu_isa.hpp"
-#include "headrace/storage/network.hpp"
+#include "headrace/storage/network_options.hpp"
 
 namespace headrace::cli {
 

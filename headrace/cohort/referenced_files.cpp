@@ -10,7 +10,7 @@
 #include "headrace/core/json_fault.hpp"
 #include "headrace/imaging/source_stamp.hpp"
 #include "headrace/storage/forwarding_store.hpp"
-#include "headrace/storage/network.hpp"
+#include "headrace/storage/network_options.hpp"
 #include "headrace/storage/open_store.hpp"
 
 namespace headrace::cohort {

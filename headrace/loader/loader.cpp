@@ -20,14 +20,16 @@ constexpr std::size_t kNoSample = std::numeric_limits<std::size_t>::max();
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
+}  // namespace
+
 /// A place of the ring and the batch that is made in it.
-struct Slot {
+struct RingSlot {
   enum class Stage { empty, preparing, open, done };
 
-  explicit Slot(const detail::LoaderPlan& loader_plan)
+  explicit RingSlot(const detail::LoaderPlan& loader_plan)
       : work(detail::BatchWork::make(loader_plan)) {}
-  Slot(const detail::LoaderPlan& loader_plan, const detail::RingMemory& memory)
-      : Slot(loader_plan) {
+  RingSlot(const detail::LoaderPlan& loader_plan, const detail::RingMemory& memory)
+      : RingSlot(loader_plan) {
     device_slot = std::make_unique<detail::DeviceSlot>(loader_plan, memory, *work);
   }
   std::unique_ptr<detail::BatchWork> work;
@@ -43,8 +45,6 @@ struct Slot {
     error_sample = sample;
   }
 };
-
-}  // namespace
 
 // Note: [ring] This loader's batch n is in slot n mod prefetch from its start until the consumer
 // takes it. Workers claim samples of the lowest open batch; only when none is left do they start
@@ -98,12 +98,12 @@ struct Loader::State {
     const auto places = static_cast<std::size_t>(loader_plan.config.loader.prefetch);
     if (loader_plan.device_index < 0) {
       stats.decoded_by = "CPU";
-      while (ring.size() < places) ring.push_back(std::make_unique<Slot>(loader_plan));
+      while (ring.size() < places) ring.push_back(std::make_unique<RingSlot>(loader_plan));
       return;
     }
     const device::cuda::DeviceScope scope(loader_plan.device_index);
     const detail::RingMemory memory(loader_plan);
-    while (ring.size() < places) ring.push_back(std::make_unique<Slot>(loader_plan, memory));
+    while (ring.size() < places) ring.push_back(std::make_unique<RingSlot>(loader_plan, memory));
   }
 
   std::uint64_t batches_in_epoch() const {
@@ -115,7 +115,7 @@ struct Loader::State {
   std::uint64_t own_batches_before(std::uint64_t batch) const {
     return batch <= loader_plan.turn ? 0 : (batch - loader_plan.turn - 1) / loader_plan.every + 1;
   }
-  Slot& slot(std::uint64_t n) { return *ring[n % ring.size()]; }
+  RingSlot& slot(std::uint64_t n) { return *ring[n % ring.size()]; }
   bool ring_full() const { return next_start == next_take + ring.size(); }
   bool decodes_there() const {
     return loader_plan.device_index >= 0 && loader_plan.decoding.on != zarr::DecodeOn::cpu;
@@ -123,15 +123,17 @@ struct Loader::State {
   bool idle() const { return waiting == worker_count && (ring_full() || next_start >= end); }
 
   void run();
-  Slot* claim(std::size_t& sample);
+  RingSlot* claim(std::size_t& sample);
   void start_batch(std::unique_lock<std::mutex>& lock, detail::Worker& worker);
-  void make_one(std::unique_lock<std::mutex>& lock, Slot& slot, std::size_t sample,
+  void make_one(std::unique_lock<std::mutex>& lock, RingSlot& slot, std::size_t sample,
                 detail::Worker& worker);
-  void finish_if_done(std::unique_lock<std::mutex>& lock, Slot& slot);
+  void finish_if_done(std::unique_lock<std::mutex>& lock, RingSlot& slot);
   void record_times(detail::DeviceSlot& device_slot);
-  void check_decoded(std::unique_lock<std::mutex>& lock, Slot& slot);
+  void check_decoded(std::unique_lock<std::mutex>& lock, RingSlot& slot);
   void wait_for_work(std::unique_lock<std::mutex>& lock);
-  bool front_done() { return next_take < next_start && slot(next_take).stage == Slot::Stage::done; }
+  bool front_done() {
+    return next_take < next_start && slot(next_take).stage == RingSlot::Stage::done;
+  }
   bool wait(std::chrono::milliseconds at_most);
   std::optional<Batch> next();
 
@@ -142,7 +144,7 @@ struct Loader::State {
 
   std::mutex mutex;
   std::condition_variable work_there, batch_done, all_idle;
-  std::vector<std::unique_ptr<Slot>> ring;
+  std::vector<std::unique_ptr<RingSlot>> ring;
   std::uint64_t next_start = 0, next_take = 0;
   bool stop = false;
   std::exception_ptr failed;  ///< the consumer's error; nothing is delivered after it
@@ -163,7 +165,7 @@ void Loader::State::run() {
   std::unique_lock lock(mutex);
   while (!stop) {
     std::size_t sample = 0;
-    if (Slot* found = claim(sample)) {
+    if (RingSlot* found = claim(sample)) {
       make_one(lock, *found, sample, worker);
     } else if (!ring_full() && next_start < end) {
       start_batch(lock, worker);
@@ -173,10 +175,11 @@ void Loader::State::run() {
   }
 }
 
-Slot* Loader::State::claim(std::size_t& sample) {
+RingSlot* Loader::State::claim(std::size_t& sample) {
   for (std::uint64_t n = next_take; n < next_start; ++n) {
-    Slot& candidate = slot(n);
-    if (candidate.stage != Slot::Stage::open || candidate.next_sample == candidate.count) continue;
+    RingSlot& candidate = slot(n);
+    if (candidate.stage != RingSlot::Stage::open || candidate.next_sample == candidate.count)
+      continue;
     sample = candidate.next_sample++;
     return &candidate;
   }
@@ -185,8 +188,8 @@ Slot* Loader::State::claim(std::size_t& sample) {
 
 void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Worker& worker) {
   const std::uint64_t n = next_start++;
-  Slot& mine = slot(n);
-  mine.stage = Slot::Stage::preparing;
+  RingSlot& mine = slot(n);
+  mine.stage = RingSlot::Stage::preparing;
   mine.next_sample = mine.finished = mine.count = 0;
   mine.error = nullptr;
   mine.error_sample = kNoSample;
@@ -203,7 +206,7 @@ void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Work
     error = std::current_exception();
   }
   lock.lock();
-  mine.stage = Slot::Stage::open;
+  mine.stage = RingSlot::Stage::open;
   if (error) {
     mine.keep_error(0, std::move(error));
   } else {
@@ -215,7 +218,7 @@ void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Work
   work_there.notify_all();
 }
 
-void Loader::State::make_one(std::unique_lock<std::mutex>& lock, Slot& mine, std::size_t sample,
+void Loader::State::make_one(std::unique_lock<std::mutex>& lock, RingSlot& mine, std::size_t sample,
                              detail::Worker& worker) {
   lock.unlock();
   detail::StageTimes times;
@@ -232,7 +235,7 @@ void Loader::State::make_one(std::unique_lock<std::mutex>& lock, Slot& mine, std
   finish_if_done(lock, mine);
 }
 
-void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& mine) {
+void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, RingSlot& mine) {
   if (mine.finished != mine.count) return;
   if (mine.device_slot && !mine.error) {
     // No other thread uses a batch whose samples are all finished.
@@ -247,7 +250,7 @@ void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& min
     if (error) mine.keep_error(mine.count, std::move(error));
     record_times(*mine.device_slot);
   }
-  mine.stage = Slot::Stage::done;
+  mine.stage = RingSlot::Stage::done;
   const zarr::ReadStats read = mine.work->read_stats();
   stats.bytes_read += read.bytes_read;
   stats.read_s += static_cast<double>(read.read_ns) * 1e-9;
@@ -271,7 +274,7 @@ void Loader::State::record_times(detail::DeviceSlot& device_slot) {
 
 /// Waits, without the lock, until it is known whether the GPU could decode the batch. Only the
 /// consumer uses a finished batch.
-void Loader::State::check_decoded(std::unique_lock<std::mutex>& lock, Slot& mine) {
+void Loader::State::check_decoded(std::unique_lock<std::mutex>& lock, RingSlot& mine) {
   if (!mine.device_slot || mine.error || !mine.device_slot->to_be_checked()) return;
   lock.unlock();
   std::exception_ptr error;
@@ -317,7 +320,7 @@ std::optional<Batch> Loader::State::next() {
     return std::nullopt;
   }
   batch_done.wait(lock, [&] { return front_done(); });
-  Slot& mine = slot(next_take);
+  RingSlot& mine = slot(next_take);
   check_decoded(lock, mine);
   stats.data_wait_s += seconds(Clock::now() - asked);
   if (mine.error) {
@@ -329,7 +332,7 @@ std::optional<Batch> Loader::State::next() {
   }
   Batch batch = mine.work->take(pool);
   if (mine.device_slot) mine.device_slot->hand_over(batch);
-  mine.stage = Slot::Stage::empty;
+  mine.stage = RingSlot::Stage::empty;
   ++next_take;
   if (idle_since) {
     stats.model_wait_s += seconds(Clock::now() - *idle_since);

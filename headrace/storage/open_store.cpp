@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
-#include "headrace/storage/http/http_store.hpp"
+#include "headrace/storage/http_store.hpp"
 #include "headrace/storage/local_object.hpp"
 #include "headrace/storage/local_store.hpp"
 

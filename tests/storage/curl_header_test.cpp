@@ -1,11 +1,11 @@
-// The numbers that storage/http/curl.hpp restates, held to libcurl's own header when this file is
+// The numbers that storage/curl.hpp restates, held to libcurl's own header when this file is
 // compiled.
 #include <curl/curl.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
 
-#include "headrace/storage/http/curl.hpp"
+#include "headrace/storage/curl.hpp"
 
 namespace headrace::storage {
 namespace {

@@ -1,9 +1,9 @@
-#include "headrace/storage/http/http_answer.hpp"
+#include "headrace/storage/http_answer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "headrace/storage/network.hpp"
+#include "headrace/storage/network_options.hpp"
 #include "tests/core/error_of.hpp"
 
 namespace headrace::storage {

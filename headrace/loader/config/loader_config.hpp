@@ -8,7 +8,7 @@
 #include "headrace/core/auto_switch.hpp"
 #include "headrace/device/device_choice.hpp"
 #include "headrace/loader/config/loader_options.hpp"
-#include "headrace/storage/network.hpp"
+#include "headrace/storage/network_options.hpp"
 #include "headrace/transform/slide/patch_spec.hpp"
 #include "headrace/transform/slide/slide_transform_list.hpp"
 #include "headrace/transform/volume/volume_patch_spec.hpp"

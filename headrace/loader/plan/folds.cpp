@@ -11,7 +11,7 @@
 #include "headrace/cohort/annotation.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/storage/network.hpp"
+#include "headrace/storage/network_options.hpp"
 
 namespace headrace::loader {
 namespace {

@@ -1,4 +1,4 @@
-#include "headrace/storage/http/curl.hpp"
+#include "headrace/storage/curl.hpp"
 
 #include "headrace/core/error.hpp"
 

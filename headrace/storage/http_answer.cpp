@@ -1,4 +1,4 @@
-#include "headrace/storage/http/http_answer.hpp"
+#include "headrace/storage/http_answer.hpp"
 
 #include <fmt/format.h>
 

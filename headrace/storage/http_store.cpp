@@ -1,4 +1,4 @@
-#include "headrace/storage/http/http_store.hpp"
+#include "headrace/storage/http_store.hpp"
 
 #include <condition_variable>
 #include <cstring>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/storage/http/http_reactor.hpp"
-#include "headrace/storage/network.hpp"
+#include "headrace/storage/http_reactor.hpp"
+#include "headrace/storage/network_options.hpp"
 
 namespace headrace::storage {
 namespace {

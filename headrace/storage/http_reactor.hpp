@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "headrace/storage/http/http_answer.hpp"
+#include "headrace/storage/http_answer.hpp"
 
 namespace headrace::storage {
 

@@ -1,10 +1,11 @@
-#include "headrace/storage/network.hpp"
+#include "headrace/storage/network_options.hpp"
 
 #include <algorithm>
 #include <mutex>
 #include <string_view>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 
 namespace headrace::storage {
 namespace {
@@ -79,8 +80,8 @@ void check_host_is_named(const Place& place, const std::string& named_by) {
   }
   fail(ErrorCode::usage,
        "{} names the host {}, to which no connection is opened unless you name it: network: "
-       "{{hosts: [\"{}\"]}} in the config, or --allow-host {}",
-       named_by, host, host, host);
+       "{{hosts: [\"{}\"]}} in the config, or {} {}",
+       named_by, host, host, Option{"allow_host"}, host);
 }
 
 }  // namespace headrace::storage

@@ -1,4 +1,4 @@
-#include "headrace/storage/http/http_reactor.hpp"
+#include "headrace/storage/http_reactor.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "headrace/storage/http/curl.hpp"
-#include "headrace/storage/network.hpp"
+#include "headrace/storage/curl.hpp"
+#include "headrace/storage/network_options.hpp"
 
 namespace headrace::storage {
 namespace {
