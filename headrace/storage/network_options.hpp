@@ -16,6 +16,7 @@ struct NetworkOptions {
   int connections = 64;  ///< at once, to one host
   int stall_s = 10;      ///< a request on which no byte came for so long is made again
   int give_up_s = 60;    ///< after so long a request that does not succeed is an error
+  bool operator==(const NetworkOptions&) const = default;
 };
 
 /// Adds hosts to those that may be spoken to. Errors: usage (one that is none, or has a path). Safe

@@ -103,7 +103,7 @@ TEST(Network, OnlyNamedHostsAreSpokenTo) {
   const auto check = [](const char* url) { check_host_is_named(Place::parse(url), "r.json"); };
   check("/a/local/path");
   EXPECT_THAT(error_of(ErrorCode::usage, [&] { check("https://a.site/x"); }),
-              HasSubstr("--allow-host a.site:443"));
+              HasSubstr("allow_host a.site:443"));
   name_hosts({"A.site", "b.site:8443"});
   check("https://a.site/x");
   check("http://a.site/x");

@@ -82,7 +82,9 @@ Fields loader_sections(LoaderConfig& config) {
       section("sampling", sampling_fields(config)),
       {"transforms", transforms_form(config), "in this order, in one pass"},
       section("loader", loader_fields(config)),
-      section("network", network_fields(config)),
+      section("network", network_fields(config))
+          .decides_nothing()
+          .written_if(config.network != storage::NetworkOptions{}),
   };
 }
 
