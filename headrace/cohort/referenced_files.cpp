@@ -121,9 +121,12 @@ std::string references_text(const References& references) {
 
 References read_references(const storage::Store& store) {
   References references;
-  if (!store.exists(kReferencesKey)) return references;
+  const auto object = store.open(kReferencesKey);
+  if (!object) return references;
   const std::string origin = store.describe(kReferencesKey);
-  const Json json = parse_json(store.get_text(kReferencesKey), origin);
+  std::string text(object->size_bytes(), '\0');
+  object->read(0, std::as_writable_bytes(std::span(text)));
+  const Json json = parse_json(text, origin);
   try {
     if (json.at("format") != kFormat)
       fail(ErrorCode::unsupported, "{}: format {}, this version reads {}", origin,

@@ -44,14 +44,7 @@ struct Curl {
   };
   enum MultiOption : int { kMaxConnects = 6, kMaxHostConnections = 7 };
   enum Info : int { kInfoPrivate = 0x100000 + 21 };
-  enum Result : int {
-    kOk = 0,
-    kNoHost = 6,
-    kNoConnection = 7,
-    kWriteError = 23,
-    kCertificate = 60,
-    kCaUnreadable = 77
-  };
+  enum Result : int { kOk = 0, kWriteError = 23, kCertificate = 60, kCaUnreadable = 77 };
   static constexpr long kHttp11 = 2, kHttpOrHttps = 3, kGlobalDefault = 3;
   static constexpr int kDone = 1;
   static constexpr std::size_t kErrorBytes = 256;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <deque>
@@ -45,7 +44,6 @@ struct HttpTransfer {
   HttpHead head;
   std::size_t received = 0, useless = 0;
   int attempts = 0;
-  bool reached = true;  ///< the host, by the last attempt
   Clock::time_point begun, give_up, not_before;
   Curl::Easy* easy = nullptr;
   Curl::List* lines = nullptr;
@@ -86,7 +84,7 @@ std::string range_text(const HttpRange& range) {
 
 struct HttpReactor::State {
   const Curl& curl;
-  const NetworkOptions options;
+  std::shared_ptr<const NetworkOptions> options;  ///< as they are now
   Curl::Multi* multi;
   std::mutex mutex;
   std::deque<std::unique_ptr<HttpTransfer>> asked;  ///< by other threads; under the mutex
@@ -95,16 +93,27 @@ struct HttpReactor::State {
   std::vector<Curl::Easy*> spare;
   std::set<std::string> answered;  ///< hosts
   std::mt19937_64 random{static_cast<std::uint64_t>(Clock::now().time_since_epoch().count())};
-  std::atomic<std::uint64_t> requests{0}, repeated{0}, bytes{0};
 
   State() : curl(Curl::shared()), options(network()), multi(curl.multi_init()) {
     if (multi == nullptr) fail(ErrorCode::memory, "libcurl: no memory for requests");
-    curl.multi_setopt(multi, Curl::kMaxConnects, static_cast<long>(options.connections));
-    curl.multi_setopt(multi, Curl::kMaxHostConnections, static_cast<long>(options.connections));
+    bound_connections();
+  }
+
+  void bound_connections() {
+    curl.multi_setopt(multi, Curl::kMaxConnects, static_cast<long>(options->connections));
+    curl.multi_setopt(multi, Curl::kMaxHostConnections, static_cast<long>(options->connections));
+  }
+
+  void take_options() {
+    auto now = network();
+    if (now == options) return;
+    options = std::move(now);
+    bound_connections();
   }
 
   [[noreturn]] void run() {
     for (;;) {
+      take_options();
       {
         const std::lock_guard lock(mutex);
         std::move(asked.begin(), asked.end(), std::back_inserter(waiting));
@@ -117,7 +126,7 @@ struct HttpReactor::State {
       while (Curl::Message* message = curl.multi_info_read(multi, &left)) {
         if (message->kind == Curl::kDone) end(message->easy, message->data.result);
       }
-      if (!waiting.empty() && static_cast<int>(under_way.size()) < options.connections) continue;
+      if (!waiting.empty() && static_cast<int>(under_way.size()) < options->connections) continue;
       curl.multi_poll(multi, nullptr, 0, pause_ms(), nullptr);
     }
   }
@@ -139,7 +148,7 @@ struct HttpReactor::State {
       }
       it = next;
     }
-    while (!waiting.empty() && static_cast<int>(under_way.size()) < options.connections) {
+    while (!waiting.empty() && static_cast<int>(under_way.size()) < options->connections) {
       under_way.push_back(std::move(waiting.front()));
       waiting.pop_front();
       begin(*under_way.back());
@@ -152,10 +161,8 @@ struct HttpReactor::State {
     transfer.error[0] = '\0';
     if (transfer.attempts++ == 0) {
       transfer.begun = Clock::now();
-      transfer.give_up = transfer.begun + std::chrono::seconds(options.give_up_s);
+      transfer.give_up = transfer.begun + std::chrono::seconds(options->give_up_s);
     }
-    ++requests;
-    if (transfer.attempts > 1) ++repeated;
     if (spare.empty()) spare.push_back(curl.easy_init());
     Curl::Easy* easy = spare.back();
     spare.pop_back();
@@ -175,14 +182,14 @@ struct HttpReactor::State {
     const auto left = std::chrono::duration_cast<milliseconds>(transfer.give_up - Clock::now());
     set(Curl::kTimeoutMs, static_cast<long>(std::max<std::int64_t>(left.count(), 1)));
     set(Curl::kLowSpeedLimit, 1L);
-    set(Curl::kLowSpeedTime, static_cast<long>(options.stall_s));
+    set(Curl::kLowSpeedTime, static_cast<long>(options->stall_s));
     set(Curl::kErrorBuffer, transfer.error);
     set(Curl::kHeaderFunction, Curl::Take(take_line));
     set(Curl::kHeaderData, &transfer);
     set(Curl::kWriteFunction, Curl::Take(take_body));
     set(Curl::kWriteData, &transfer);
     set(Curl::kPrivate, &transfer);
-    if (!options.ca_file.empty()) set(Curl::kCaFile, options.ca_file.c_str());
+    if (!options->ca_file.empty()) set(Curl::kCaFile, options->ca_file.c_str());
     const HttpVersion& version = transfer.asked.range.version;
     if (!version.etag.empty()) {
       transfer.lines = curl.slist_append(nullptr, ("If-Match: " + version.etag).c_str());
@@ -206,9 +213,7 @@ struct HttpReactor::State {
     while (it->get() != found) ++it;
     std::unique_ptr<HttpTransfer> transfer = std::move(*it);
     under_way.erase(it);
-    bytes += transfer->received;
-    transfer->reached = result != Curl::kNoHost && result != Curl::kNoConnection;
-    if (transfer->reached) answered.insert(std::string(host_part(transfer->asked.url)));
+    if (transfer->head.status != 0) answered.insert(std::string(host_part(transfer->asked.url)));
     const HttpVerdict verdict = verdict_of(*transfer, result);
     if (verdict.kind == HttpVerdict::Kind::again && pause(*transfer)) {
       paused.push_back(std::move(transfer));
@@ -235,7 +240,7 @@ struct HttpReactor::State {
 
   /// Sets when it is made again; false where that is too late.
   bool pause(Transfer& transfer) {
-    if (!transfer.reached && transfer.attempts >= kAttemptsToReach &&
+    if (transfer.attempts >= kAttemptsToReach &&
         !answered.contains(std::string(host_part(transfer.asked.url))))
       return false;
     const int doublings = std::min(transfer.attempts - 1, 10);
@@ -304,10 +309,6 @@ void HttpReactor::start(HttpRequest request) {
     state_->asked.push_back(std::move(transfer));
   }
   state_->curl.multi_wakeup(state_->multi);
-}
-
-HttpCounts HttpReactor::counts() const {
-  return {state_->requests, state_->repeated, state_->bytes};
 }
 
 }  // namespace headrace::storage

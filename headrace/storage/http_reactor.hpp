@@ -27,12 +27,6 @@ struct HttpRequest {
   std::function<void(const HttpAnswer& answer, std::exception_ptr failure)> done;
 };
 
-/// Counts of all requests of a process.
-struct HttpCounts {
-  std::uint64_t requests = 0;  ///< with those that were made again
-  std::uint64_t repeated = 0, bytes = 0;
-};
-
 /// Makes requests by one thread, which waits for all of them at once (libcurl's multi interface).
 /// At most NetworkOptions::connections are under way, others wait in their order. HTTP/1.1, no
 /// redirect, no proxy of the environment, no cookie, no .netrc. A request whose answer is not
@@ -43,7 +37,6 @@ class HttpReactor {
   /// That of this process; a forked one has its own. Errors: unsupported (no libcurl).
   static HttpReactor& shared();
   void start(HttpRequest request);
-  HttpCounts counts() const;
 
  private:
   HttpReactor();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/storage/http_reactor.hpp"
 #include "headrace/storage/network_options.hpp"
 
@@ -125,11 +126,21 @@ class KeptObjects {
     places_.erase(recent_.back().first);
     recent_.pop_back();
   }
+  /// Once.
+  void warn(const std::string& name) {
+    std::call_once(warned_, [&] {
+      log::warning(
+          "{}: the server states neither ETag nor Last-Modified, so it is not noticed when an "
+          "object is replaced while it is read",
+          name);
+    });
+  }
 
  private:
   using Recent = std::list<std::pair<std::string, std::shared_ptr<const Object>>>;
   std::mutex mutex_;
   Recent recent_;
+  std::once_flag warned_;
   std::map<std::string, Recent::iterator> places_;
 };
 
@@ -172,6 +183,7 @@ class HttpStore : public Store {
       OpenedTail opened;
       opened.object = std::make_shared<HttpObject>(url, name, answer.size, answer.version,
                                                    from_end ? std::vector<std::byte>() : *bytes);
+      if (answer.version.etag.empty() && answer.version.last_modified.empty()) kept->warn(name);
       // Small objects are metadata, of which a new one may come; others are read again and again.
       if (from_end || answer.size > kHeadBytes) kept->keep(key, opened.object);
       if (from_end) opened.tail = std::move(*bytes);

@@ -12,7 +12,7 @@ namespace {
 
 struct Shared {
   std::mutex mutex;
-  NetworkOptions options;
+  std::shared_ptr<const NetworkOptions> options = std::make_shared<NetworkOptions>();
 };
 
 Shared& shared() {
@@ -34,18 +34,20 @@ void name_hosts(const std::vector<std::string>& hosts) {
       fail(ErrorCode::usage, "'{}' is no host; expected a name like slides.site:8443", host);
   }
   const std::lock_guard lock(shared().mutex);
-  for (const std::string& host : hosts) shared().options.hosts.push_back(lower(host));
+  auto options = std::make_shared<NetworkOptions>(*shared().options);
+  for (const std::string& host : hosts) options->hosts.push_back(lower(host));
+  shared().options = std::move(options);
 }
 
 void set_network(const NetworkOptions& options) {
   name_hosts(options.hosts);
   const std::lock_guard lock(shared().mutex);
-  std::vector<std::string> hosts = std::move(shared().options.hosts);
-  shared().options = options;
-  shared().options.hosts = std::move(hosts);
+  auto set = std::make_shared<NetworkOptions>(options);
+  set->hosts = shared().options->hosts;
+  shared().options = std::move(set);
 }
 
-NetworkOptions network() {
+std::shared_ptr<const NetworkOptions> network() {
   const std::lock_guard lock(shared().mutex);
   return shared().options;
 }
@@ -75,7 +77,8 @@ void check_host_is_named(const Place& place, const std::string& named_by) {
   const std::string host = host_of(place);
   const std::string without_port = host.substr(0, host.rfind(':'));
   const bool usual = host.ends_with(place.scheme() == "https" ? ":443" : ":80");
-  for (const std::string& named : network().hosts) {
+  const auto options = network();
+  for (const std::string& named : options->hosts) {
     if (named == host || (usual && named == without_port)) return;
   }
   fail(ErrorCode::usage,

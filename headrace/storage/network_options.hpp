@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,10 @@ struct NetworkOptions {
 /// Adds hosts to those that may be spoken to. Errors: usage (one that is none, or has a path). Safe
 /// from any thread.
 void name_hosts(const std::vector<std::string>& hosts);
-/// Sets all else for the process, before the first request, and adds the hosts. Errors, threads: the
+/// Sets all else for the requests that begin from now on, and adds the hosts. Errors, threads: the
 /// same.
 void set_network(const NetworkOptions& options);
-NetworkOptions network();
+std::shared_ptr<const NetworkOptions> network();
 
 /// "host:port" of a URL over HTTP, in lower case, with the scheme's port where it states none.
 /// Errors: usage (no host, a user or password in it, a query or fragment).
