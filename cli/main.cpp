@@ -34,7 +34,8 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 3 gate missed, 4 damaged data.\n"
     "Results go to standard output, progress and logs to standard error.";
 
-void build(Command app, std::string& isa, bool& quiet, std::vector<std::string>& hosts) {
+void build(Command app, std::string& isa, bool& quiet, std::vector<std::string>& hosts,
+           std::string& ca_file) {
   app.require_subcommand();
   app.footer(kFooter);
   std::vector<std::string_view> levels;
@@ -48,6 +49,7 @@ void build(Command app, std::string& isa, bool& quiet, std::vector<std::string>&
          "hosts that may be spoken to, as slides.site:8443, beside those of URLs that are given, "
          "separated by commas")
       .separated_by_commas();
+  app.option("--ca-file", ca_file, "certificates of the authorities that are trusted (PEM)");
 #define HR_COMMAND(name) add_##name(app);
 #ifdef HR_TORCH
 #include "cli/torch_commands.inc"
@@ -87,12 +89,19 @@ int run(int argc, char** argv) {
   std::string isa;
   bool quiet = false;
   std::vector<std::string> hosts;
-  build(app, isa, quiet, hosts);
+  std::string ca_file;
+  build(app, isa, quiet, hosts, ca_file);
   app.on_parsed([&] {
     if (!isa.empty()) device::force_cpu_isa(isa);
     if (quiet) log::set_level(log::Level::warning);
-    storage::name_hosts(hosts);
+    storage::set_network({.hosts = hosts, .ca_file = ca_file});
   });
+  // A URL that a user gives names its host: "https://…", or "--store=https://…".
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 0;
+    storage::name_host_of(word.substr(value));
+  }
   try {
     app.run(argc, argv);
     return 0;

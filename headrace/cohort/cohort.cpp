@@ -82,7 +82,8 @@ StoreVersion Cohort::State::read_version(const std::string& prefix, ThreadPool& 
     if (i == 0) version = StoreVersion::load(*store, dataset_hash);
     if (i == 1) indexed = with_index(store, dataset_hash);
   });
-  store = with_sources(std::move(indexed));
+  store = with_sources(indexed);
+  by_reference = store != indexed;
   kind = version.kind;
   classes = version.classes;
   for (const std::string& name : classes) {
@@ -198,6 +199,7 @@ IntensityUnit Cohort::unit_of(const std::string& channel) const noexcept {
   return unit_of(static_cast<std::size_t>(found - state_->channels.begin()));
 }
 const ClassMatch& Cohort::class_match() const noexcept { return state_->match; }
+bool Cohort::by_reference() const noexcept { return state_->by_reference; }
 const std::string& Cohort::dataset_hash() const noexcept { return state_->dataset_hash; }
 const std::vector<ImageRecord>& Cohort::images() const noexcept { return state_->images; }
 std::shared_ptr<const storage::Store> Cohort::store() const noexcept { return state_->store; }

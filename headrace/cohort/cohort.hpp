@@ -90,8 +90,10 @@ class Cohort {
   /// Of one of them, by number or name. HU of one without a name, and of one that is not there.
   IntensityUnit unit_of(std::size_t channel) const noexcept;
   IntensityUnit unit_of(const std::string& channel) const noexcept;
-  const ClassMatch& class_match() const noexcept;           ///< of stored label values
-  const std::string& dataset_hash() const noexcept;         ///< of this version, hex
+  const ClassMatch& class_match() const noexcept;    ///< of stored label values
+  const std::string& dataset_hash() const noexcept;  ///< of this version, hex
+  /// Levels may have their pixels in the slides' files (referenced_files.hpp).
+  bool by_reference() const noexcept;
   const std::vector<ImageRecord>& images() const noexcept;  ///< sorted by id
   std::size_t find_image(const std::string& id) const;  ///< errors: not_found, with the nearest id
 

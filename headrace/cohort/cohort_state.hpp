@@ -25,6 +25,7 @@ struct Cohort::State {
   ClassMatch match;               ///< from the store's classes and sets to the shown ones
   std::vector<std::string> seen;  ///< classes that the cohort shows; by default the store's
   std::shared_ptr<storage::Store> store;
+  bool by_reference = false;
   struct Arrays {
     std::shared_mutex mutex;
     std::map<std::string, std::shared_ptr<const zarr::Array>> by_key;

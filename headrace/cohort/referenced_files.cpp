@@ -80,11 +80,13 @@ class CheckedFiles {
       const auto found = files_.find(id);
       if (found == files_.end()) return nullptr;
       file = found->second;
+      if (const auto right = unpinned_.find(id); right != unpinned_.end()) return right->second;
     }
     auto object = open_referenced(root(), file, origin_);
-    if (object->identity() == file.identity) return object;
+    if (!file.identity.empty() && object->identity() == file.identity) return object;
     const std::lock_guard lock(mutex_);
     files_[id].identity = object->identity();
+    if (object->identity().empty()) unpinned_[id] = object;  // to look at all of it once
     return object;
   }
 
@@ -100,6 +102,7 @@ class CheckedFiles {
 
   std::mutex mutex_;
   std::map<std::string, ReferencedFile> files_;  ///< with the identity that was found right
+  std::map<std::string, std::shared_ptr<const storage::Object>> unpinned_;
   std::string origin_;
   storage::Place place_;
   std::once_flag opened_;

@@ -47,6 +47,8 @@ std::shared_ptr<const storage::Object> open_referenced(const storage::Store& roo
                                                        const ReferencedFile& file,
                                                        const std::string& origin);
 
+/// The name of a level's table of tiles.
+inline constexpr const char* kTileTable = "tiles";
 /// The key below images/<id>/ under which a store gives the file itself.
 inline constexpr const char* kSourceName = "source";
 

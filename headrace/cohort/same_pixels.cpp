@@ -6,24 +6,26 @@
 #include <algorithm>
 #include <map>
 
+#include "headrace/cohort/referenced_files.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
 
 namespace headrace::cohort {
 namespace {
 
-/// Of the chunks of level 0; empty where there is none, and where the list is not there, which
+/// Of the chunks of level 0, or of the table of the tiles that it refers to: two files with tiles of
+/// the same sizes at the same places are copies of one. Empty where there is none, and where the list is not there, which
 /// `headrace verify` tells.
 std::string hash_of_level0(const storage::Store& store, const std::string& id) {
   const std::string key = part_key(id, kPixelsPart);
   if (!store.exists(key)) return "";
   const Json json = parse_json(store.get_text(key), store.describe(key));
-  const std::string chunks = "images/" + id + "/0/c/";
+  const std::string level = "images/" + id + "/0/", chunks = level + "c/";
   std::string text;
   try {
     for (const auto& [object, entry] : json.at("objects").items()) {
-      if (object.starts_with(chunks)) {
-        text += fmt::format("{} {}\n", object.substr(chunks.size()),
+      if (object.starts_with(chunks) || object == level + kTileTable) {
+        text += fmt::format("{} {}\n", object.substr(level.size()),
                             entry.at("sha256").get_ref<const std::string&>());
       }
     }

@@ -64,7 +64,7 @@ std::string one_line_each(const Json& object) {
 
 bool is_store(const std::filesystem::path& folder) {
   const auto place = storage::Place::parse(folder);
-  return !place.is_url() && std::filesystem::exists(place.join(kHead).path());
+  return place.is_url() || std::filesystem::exists(place.join(kHead).path());
 }
 
 std::string version_key(const std::string& hash) { return "versions/" + hash + ".json"; }

@@ -12,7 +12,8 @@
 
 namespace headrace::cohort {
 
-/// Whether a folder is a store of finished images, by the list of its versions; false for addresses.
+/// Whether a folder is a store of finished images, by the list of its versions. True for a URL, which
+/// is not looked at: images are read from stores alone there.
 bool is_store(const std::filesystem::path& folder);
 
 /// Objects that belong together and never change: `manifests/<id>/<name>.json` lists them, and this

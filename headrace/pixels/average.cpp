@@ -29,6 +29,8 @@ void average_2x2(const std::uint8_t* src, std::int64_t height, std::int64_t widt
     std::uint8_t* out = dst + y / 2 * dst_stride_bytes;
     if (channels == 3) {
       average_rows<3>(above, below, pairs, out);
+    } else if (channels == 2) {
+      average_rows<2>(above, below, pairs, out);
     } else {
       average_rows<1>(above, below, pairs, out);
     }

@@ -33,6 +33,7 @@ struct Curl {
     kHeaderData = 10029,
     kFollowLocation = 52,
     kCaFile = 10065,
+    kCaPath = 10097,
     kHttpVersion = 84,
     kNoSignal = 99,
     kPrivate = 10103,

@@ -34,6 +34,7 @@ class ForwardingStore : public Store {
   std::vector<std::string> list(const std::string& prefix) const override {
     return inner_->list(prefix);
   }
+  bool can_list() const override { return inner_->can_list(); }
   std::string describe(const std::string& key) const override { return inner_->describe(key); }
 
  protected:

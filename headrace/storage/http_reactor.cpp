@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <deque>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "headrace/core/of_this_process.hpp"
 #include "headrace/storage/curl.hpp"
 #include "headrace/storage/network_options.hpp"
 
@@ -28,6 +30,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstPause{100}, kLongestPause{5000};
 constexpr std::size_t kUselessBytes = 64 << 10;  // of an error's text; more is not waited for
 constexpr int kConnectTimeoutMs = 10000;
+constexpr std::uint64_t kSlowestBytesPerMs = 10;  // a large range may take longer than give_up_s
 constexpr int kIdleMs = 60000;
 constexpr int kAttemptsToReach = 4;  // of a host that never answered: a name may be mistyped
 
@@ -45,7 +48,6 @@ struct HttpTransfer {
   std::size_t received = 0, useless = 0;
   int attempts = 0;
   Clock::time_point begun, give_up, not_before;
-  Curl::Easy* easy = nullptr;
   Curl::List* lines = nullptr;
   char error[Curl::kErrorBytes] = {};
 };
@@ -149,23 +151,30 @@ struct HttpReactor::State {
       it = next;
     }
     while (!waiting.empty() && static_cast<int>(under_way.size()) < options->connections) {
-      under_way.push_back(std::move(waiting.front()));
+      std::unique_ptr<HttpTransfer> transfer = std::move(waiting.front());
       waiting.pop_front();
-      begin(*under_way.back());
+      if (begin(*transfer)) {
+        under_way.push_back(std::move(transfer));
+      } else {
+        tell(*transfer,
+             {HttpVerdict::Kind::wrong, "no memory for a request", ErrorCode::memory, 0});
+      }
     }
   }
 
-  void begin(Transfer& transfer) {
+  /// False where libcurl has no memory for it.
+  bool begin(Transfer& transfer) {
     transfer.head = {};
     transfer.received = transfer.useless = 0;
     transfer.error[0] = '\0';
     if (transfer.attempts++ == 0) {
       transfer.begun = Clock::now();
-      transfer.give_up = transfer.begun + std::chrono::seconds(options->give_up_s);
+      transfer.give_up = transfer.begun + std::chrono::seconds(options->give_up_s) +
+                         milliseconds(transfer.asked.range.count / kSlowestBytesPerMs);
     }
-    if (spare.empty()) spare.push_back(curl.easy_init());
-    Curl::Easy* easy = spare.back();
-    spare.pop_back();
+    Curl::Easy* easy = spare.empty() ? curl.easy_init() : spare.back();
+    if (easy == nullptr) return false;
+    if (!spare.empty()) spare.pop_back();
     curl.easy_reset(easy);
     const auto set = [&](Curl::Option option, auto value) {
       curl.easy_setopt(easy, option, value);
@@ -189,7 +198,10 @@ struct HttpReactor::State {
     set(Curl::kWriteFunction, Curl::Take(take_body));
     set(Curl::kWriteData, &transfer);
     set(Curl::kPrivate, &transfer);
-    if (!options->ca_file.empty()) set(Curl::kCaFile, options->ca_file.c_str());
+    if (!options->ca_file.empty()) {
+      set(Curl::kCaFile, options->ca_file.c_str());
+      set(Curl::kCaPath, static_cast<const char*>(nullptr));  // not the system's besides
+    }
     const HttpVersion& version = transfer.asked.range.version;
     if (!version.etag.empty()) {
       transfer.lines = curl.slist_append(nullptr, ("If-Match: " + version.etag).c_str());
@@ -198,16 +210,17 @@ struct HttpReactor::State {
           curl.slist_append(nullptr, ("If-Unmodified-Since: " + version.last_modified).c_str());
     }
     set(Curl::kHttpHeader, transfer.lines);
-    transfer.easy = easy;
-    curl.multi_add_handle(multi, easy);
+    if (curl.multi_add_handle(multi, easy) == Curl::kOk) return true;
+    curl.slist_free_all(std::exchange(transfer.lines, nullptr));
+    spare.push_back(easy);
+    return false;
   }
 
   void end(Curl::Easy* easy, int result) {
     Transfer* found = nullptr;
     curl.easy_getinfo(easy, Curl::kInfoPrivate, &found);
     curl.multi_remove_handle(multi, easy);
-    curl.slist_free_all(found->lines);
-    found->lines = nullptr;
+    curl.slist_free_all(std::exchange(found->lines, nullptr));
     spare.push_back(easy);
     auto it = under_way.begin();
     while (it->get() != found) ++it;
@@ -284,21 +297,13 @@ struct HttpReactor::State {
   }
 };
 
-HttpReactor::HttpReactor() : state_(std::make_shared<State>()) {
+HttpReactor::HttpReactor() : process(getpid()), state_(std::make_shared<State>()) {
   std::thread([state = state_] { state->run(); }).detach();
 }
 
 HttpReactor& HttpReactor::shared() {
-  // Never destroyed: its thread goes on until the process ends.
-  static std::mutex mutex;
-  static HttpReactor* reactor = nullptr;
-  static pid_t owner = 0;
-  const std::lock_guard lock(mutex);
-  if (reactor == nullptr || owner != getpid()) {
-    reactor = new HttpReactor();  // a fork has the object of its parent, but not the thread
-    owner = getpid();
-  }
-  return *reactor;
+  static std::atomic<HttpReactor*> reactor{nullptr};
+  return of_this_process(reactor, [] { return std::unique_ptr<HttpReactor>(new HttpReactor()); });
 }
 
 void HttpReactor::start(HttpRequest request) {

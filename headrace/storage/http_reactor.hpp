@@ -1,4 +1,6 @@
 #pragma once
+#include <sys/types.h>
+
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -37,6 +39,8 @@ class HttpReactor {
   /// That of this process; a forked one has its own. Errors: unsupported (no libcurl).
   static HttpReactor& shared();
   void start(HttpRequest request);
+
+  const pid_t process;  ///< where it was made
 
  private:
   HttpReactor();

@@ -1,5 +1,9 @@
 #include "headrace/storage/http_store.hpp"
 
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <list>
@@ -126,27 +130,43 @@ class KeptObjects {
     places_.erase(recent_.back().first);
     recent_.pop_back();
   }
-  /// Once.
-  void warn(const std::string& name) {
-    std::call_once(warned_, [&] {
-      log::warning(
-          "{}: the server states neither ETag nor Last-Modified, so it is not noticed when an "
-          "object is replaced while it is read",
-          name);
-    });
+  /// The server states nothing by which a replaced object is told. For `say`, since threads that take
+  /// answers don't log.
+  void note_unpinned(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    if (!said_) unpinned_ = name;
   }
+  /// Once.
+  void say() {
+    std::string name;
+    {
+      const std::lock_guard lock(mutex_);
+      name.swap(unpinned_);
+      said_ |= !name.empty();
+    }
+    if (name.empty()) return;
+    log::warning(
+        "{}: the server states neither ETag nor Last-Modified, so it is not noticed when an object "
+        "is replaced while it is read",
+        name);
+  }
+
+  const pid_t process = getpid();  ///< where it was made
 
  private:
   using Recent = std::list<std::pair<std::string, std::shared_ptr<const Object>>>;
   std::mutex mutex_;
   Recent recent_;
-  std::once_flag warned_;
+  std::string unpinned_;
+  bool said_ = false;
   std::map<std::string, Recent::iterator> places_;
 };
 
 class HttpStore : public Store {
  public:
-  explicit HttpStore(const Place& place) : place_(place) { host_of(place); }
+  explicit HttpStore(const Place& place) : place_(place) {
+    check_host_is_named(place, place.describe());
+  }
 
   std::shared_ptr<const Object> open(const std::string& key) const override {
     OpenedTail found;
@@ -162,7 +182,9 @@ class HttpStore : public Store {
   void start_open(const std::string& key, std::size_t tail_bytes,
                   const OpenDone& done) const override {
     check_key(key);
-    if (auto object = kept_->find(key)) {
+    const auto kept = this->kept();
+    kept->say();
+    if (auto object = kept->find(key)) {
       read_tail(std::move(object), tail_bytes, done);
       return;
     }
@@ -173,8 +195,8 @@ class HttpStore : public Store {
     request.name = describe(key);
     request.range = {0, bytes->size(), from_end, std::nullopt, {}};
     request.dst = *bytes;
-    request.done = [done, bytes, from_end, key, url = request.url, name = request.name,
-                    kept = kept_](const HttpAnswer& answer, std::exception_ptr failure) {
+    request.done = [done, bytes, from_end, key, url = request.url, name = request.name, kept](
+                       const HttpAnswer& answer, std::exception_ptr failure) {
       if (failure || answer.absent) {
         done({}, failure);
         return;
@@ -183,7 +205,8 @@ class HttpStore : public Store {
       OpenedTail opened;
       opened.object = std::make_shared<HttpObject>(url, name, answer.size, answer.version,
                                                    from_end ? std::vector<std::byte>() : *bytes);
-      if (answer.version.etag.empty() && answer.version.last_modified.empty()) kept->warn(name);
+      if (answer.version.etag.empty() && answer.version.last_modified.empty())
+        kept->note_unpinned(name);
       // Small objects are metadata, of which a new one may come; others are read again and again.
       if (from_end || answer.size > kHeadBytes) kept->keep(key, opened.object);
       if (from_end) opened.tail = std::move(*bytes);
@@ -199,6 +222,7 @@ class HttpStore : public Store {
     fail(ErrorCode::unsupported,
          "{}: what lies there can't be listed over HTTP; copy it to a folder", describe(prefix));
   }
+  bool can_list() const override { return false; }
   std::string describe(const std::string& key) const override {
     return place_.join(key).describe();
   }
@@ -223,13 +247,21 @@ class HttpStore : public Store {
                       });
   }
 
+  /// Of this process: a fork may have those of its parent locked.
+  std::shared_ptr<KeptObjects> kept() const {
+    auto kept = kept_.load();
+    if (kept->process == getpid()) return kept;
+    kept_.compare_exchange_strong(kept, std::make_shared<KeptObjects>());
+    return kept_.load();
+  }
+
   [[noreturn]] void refuse(const std::string& key) const {
     fail(ErrorCode::unsupported, "{}: stores are read over HTTP, not written; write into a folder",
          describe(key));
   }
 
   Place place_;
-  std::shared_ptr<KeptObjects> kept_ = std::make_shared<KeptObjects>();
+  mutable std::atomic<std::shared_ptr<KeptObjects>> kept_{std::make_shared<KeptObjects>()};
 };
 
 }  // namespace

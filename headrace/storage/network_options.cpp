@@ -1,23 +1,47 @@
 #include "headrace/storage/network_options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <string_view>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/of_this_process.hpp"
 #include "headrace/core/option_name.hpp"
 
 namespace headrace::storage {
 namespace {
 
 struct Shared {
+  Shared() : process(getpid()) {}
+  const pid_t process;
   std::mutex mutex;
   std::shared_ptr<const NetworkOptions> options = std::make_shared<NetworkOptions>();
 };
 
+// Never destroyed: the thread that makes requests goes on until the process ends.
+std::atomic<Shared*> the_shared{nullptr};
+
 Shared& shared() {
-  static Shared state;
-  return state;
+  // What a fork inherits: options are replaced, never changed.
+  Shared* before = the_shared.load(std::memory_order_acquire);
+  return of_this_process(the_shared, [&] {
+    auto own = std::make_unique<Shared>();
+    if (before != nullptr) own->options = before->options;
+    return own;
+  });
+}
+
+/// Requests take the options as they are when they begin.
+template <typename Change>
+void change(const Change& made) {
+  Shared& state = shared();
+  const std::lock_guard lock(state.mutex);
+  auto options = std::make_shared<NetworkOptions>(*state.options);
+  made(*options);
+  state.options = std::move(options);
 }
 
 std::string lower(std::string text) {
@@ -33,18 +57,33 @@ void name_hosts(const std::vector<std::string>& hosts) {
     if (host.empty() || host.find_first_of("/@?# ") != std::string::npos)
       fail(ErrorCode::usage, "'{}' is no host; expected a name like slides.site:8443", host);
   }
-  const std::lock_guard lock(shared().mutex);
-  auto options = std::make_shared<NetworkOptions>(*shared().options);
-  for (const std::string& host : hosts) options->hosts.push_back(lower(host));
-  shared().options = std::move(options);
+  change([&](NetworkOptions& options) {
+    for (const std::string& host : hosts) {
+      const std::string name = lower(host);
+      auto& named = options.hosts;
+      if (std::find(named.begin(), named.end(), name) == named.end()) named.push_back(name);
+    }
+  });
+}
+
+void name_host_of(const std::string& written) {
+  const Place place = Place::parse(written);
+  if (place.scheme() != "http" && place.scheme() != "https") return;
+  try {
+    name_hosts({host_of(place)});
+  } catch (const Error&) {
+    // It is no place that could be opened: who opens it says so.
+  }
 }
 
 void set_network(const NetworkOptions& options) {
   name_hosts(options.hosts);
-  const std::lock_guard lock(shared().mutex);
-  auto set = std::make_shared<NetworkOptions>(options);
-  set->hosts = shared().options->hosts;
-  shared().options = std::move(set);
+  change([&](NetworkOptions& now) {
+    if (!options.ca_file.empty()) now.ca_file = options.ca_file;
+    now.connections = options.connections;
+    now.stall_s = options.stall_s;
+    now.give_up_s = options.give_up_s;
+  });
 }
 
 std::shared_ptr<const NetworkOptions> network() {

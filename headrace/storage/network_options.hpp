@@ -23,7 +23,11 @@ struct NetworkOptions {
 /// Adds hosts to those that may be spoken to. Errors: usage (one that is none, or has a path). Safe
 /// from any thread.
 void name_hosts(const std::vector<std::string>& hosts);
-/// Sets all else for the requests that begin from now on, and adds the hosts. Errors, threads: the
+/// Adds that of a place that a user gave, where it is a URL. Never fails: of a URL that can't be
+/// opened, who opens it tells why.
+void name_host_of(const std::string& written);
+/// Sets all else for the requests that begin from now on (an empty ca_file stays what it was), and
+/// adds the hosts. Errors, threads: the
 /// same.
 void set_network(const NetworkOptions& options);
 std::shared_ptr<const NetworkOptions> network();
@@ -32,8 +36,8 @@ std::shared_ptr<const NetworkOptions> network();
 /// Errors: usage (no host, a user or password in it, a query or fragment).
 std::string host_of(const Place& url);
 
-/// For places that no user gave, as a store names them. Errors: usage (its host was not named; says
-/// how to name it). Local places pass.
+/// Errors: usage (its host was not named; says how to name it). Local places pass. Every HTTP store is
+/// checked so; who knows what named the place says it.
 void check_host_is_named(const Place& place, const std::string& named_by);
 
 }  // namespace headrace::storage

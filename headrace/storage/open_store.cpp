@@ -6,6 +6,7 @@
 #include "headrace/storage/http_store.hpp"
 #include "headrace/storage/local_object.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "headrace/storage/network_options.hpp"
 
 namespace headrace::storage {
 namespace {
@@ -20,11 +21,13 @@ void check_scheme(const Place& place) {
 
 /// The object of a URL.
 std::shared_ptr<const Object> open_by_http(const Place& place) {
+  host_of(place);  // refuses what may hold a secret, before any sentence has it
   const std::string& url = place.describe();
   const std::size_t slash = url.rfind('/');
   if (slash < url.find("://") + 3 || slash + 1 == url.size())
     fail(ErrorCode::usage, "{}: expected the URL of an object", url);
-  return open_http_store(Place::parse(url.substr(0, slash)))->open(url.substr(slash + 1));
+  return open_http_store(Place::parse(url.substr(0, slash)))
+      ->open(percent_decoded(url.substr(slash + 1), url));
 }
 
 }  // namespace

@@ -27,28 +27,6 @@ std::string scheme_of(std::string_view text) {
   return scheme;
 }
 
-/// The text with the byte in place of each %XX.
-std::string without_percent(std::string_view escaped, const std::string& url) {
-  std::string out;
-  for (std::size_t i = 0; i < escaped.size(); ++i) {
-    if (escaped[i] != '%') {
-      out += escaped[i];
-      continue;
-    }
-    const std::string_view digits = escaped.substr(i + 1, 2);
-    unsigned char byte = 0;
-    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), byte, 16);
-    if (digits.size() != 2 || end != digits.end() || error != std::errc() || byte == 0) {
-      fail(ErrorCode::usage,
-           "{}: '%{}' stands for no byte of a path; write the path without file://, or %25 for a %",
-           url, digits);
-    }
-    out += static_cast<char>(byte);
-    i += 2;
-  }
-  return out;
-}
-
 /// The path of a file URL.
 std::string path_of(const std::string& url) {
   std::string_view rest = std::string_view(url).substr(url.find(kAfterScheme));
@@ -61,10 +39,30 @@ std::string path_of(const std::string& url) {
          "files are read where they are mounted",
          url);
   }
-  return without_percent(rest, url);
+  return percent_decoded(rest, url);
 }
 
 }  // namespace
+
+std::string percent_decoded(std::string_view escaped, const std::string& origin) {
+  std::string out;
+  for (std::size_t i = 0; i < escaped.size(); ++i) {
+    if (escaped[i] != '%') {
+      out += escaped[i];
+      continue;
+    }
+    const std::string_view digits = escaped.substr(i + 1, 2);
+    unsigned char byte = 0;
+    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), byte, 16);
+    if (digits.size() != 2 || end != digits.end() || error != std::errc() || byte == 0) {
+      fail(ErrorCode::usage, "{}: '%{}' stands for no byte of a path; write %25 for a %", origin,
+           digits);
+    }
+    out += static_cast<char>(byte);
+    i += 2;
+  }
+  return out;
+}
 
 Place Place::parse(const std::string& text) {
   std::string scheme = scheme_of(text);

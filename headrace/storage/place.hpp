@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace headrace::storage {
@@ -41,5 +42,9 @@ class Place {
 
   std::string scheme_, text_;
 };
+
+/// The text with the byte in place of each %XX. origin: for errors. Errors: usage (a % that stands for
+/// no byte of a path).
+std::string percent_decoded(std::string_view escaped, const std::string& origin);
 
 }  // namespace headrace::storage

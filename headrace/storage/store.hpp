@@ -108,6 +108,8 @@ class Store {
   /// Keys that start with `prefix`, sorted bytewise. Temporary files of interrupted writes, and what
   /// locks a store (store_lock.hpp), are left out.
   virtual std::vector<std::string> list(const std::string& prefix) const = 0;
+  /// Whether `list` works.
+  virtual bool can_list() const { return true; }
   /// Where the object lies, for error texts.
   virtual std::string describe(const std::string& key) const = 0;
 

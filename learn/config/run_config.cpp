@@ -51,6 +51,7 @@ RunConfig RunConfig::parse(const std::string& text, const std::string& name) {
 RunConfig RunConfig::load(const std::string& file) {
   RunConfig config = parse_map(YamlMap::load(file), file);
   loader::detail::find_store_beside(file, config);
+  config.use_network();
   return config;
 }
 

@@ -3,7 +3,6 @@
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/storage/place.hpp"
 #include "learn/model/torch_errors.hpp"
 #include "learn/predict/input_predictor.hpp"
 #include "learn/predict/prediction_runs.hpp"
@@ -20,7 +19,7 @@ SortedInputs sorted_inputs(const PredictRequest& request) {
   SortedInputs out;
   for (const std::string& input : request.inputs) {
     // A URL, too: opening it tells why it can't be read.
-    const bool store = storage::Place::parse(input).is_url() || cohort::is_store(input);
+    const bool store = cohort::is_store(input);
     (store ? out.stores : out.files).push_back(input);
     check_apart(request.out, input);
   }

@@ -24,6 +24,7 @@ from . import transforms
 from ._augment import Transforms, augment
 from ._estimates import estimate_colour, estimate_intensities
 from ._evaluate import evaluate_segmentation
+from ._network import allow_hosts
 from ._work import ingest_labels, ingest_slides, ingest_volumes, process, verify
 from .loader import BatchMeta, Loader
 from .store import (
@@ -71,6 +72,7 @@ __all__ = [
     "Transforms",
     "UnsupportedError",
     "UsageError",
+    "allow_hosts",
     "augment",
     "estimate_colour",
     "estimate_intensities",

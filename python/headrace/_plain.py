@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, Union
 
-from ._core import UsageError
+from ._core import UsageError, name_host_of
 
 
 def path_text(path: Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]) -> str:
@@ -17,6 +17,8 @@ def path_text(path: Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]) -> 
         text.encode()
     except UnicodeEncodeError:
         raise UsageError(f"{text!r}: the file's name is not UTF-8; rename it, for example by convmv") from None
+    if "://" in text:
+        name_host_of(text)  # a URL that is given names its host
     return text
 
 

@@ -149,6 +149,7 @@ void bind_inputs(nb::module_& module) {
                        const std::string& run) {
              const Unlocked unlocked;
              auto read = config::RunConfig::parse(config, name);
+             read.use_network();
              return std::make_unique<RunInputs>(
                  RunInputs{loader::open_run(read, split, run), std::move(read)});
            }),

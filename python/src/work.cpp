@@ -8,6 +8,7 @@
 #include "headrace/ingest/names/identifying_text.hpp"
 #include "headrace/ingest/versions/verify_folder.hpp"
 #include "headrace/pixels/statistics/choose_statistics.hpp"
+#include "headrace/storage/network_options.hpp"
 #include "learn/process/process_file.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/python_calls.hpp"
@@ -69,6 +70,13 @@ void bind_work(nb::module_& module) {
   add("ingest_labels", &ingest_labels);
   add("verify", &verify);
   add("process", &process_image);
+  module.def("name_host_of", &storage::name_host_of, nb::arg("written"));
+  module.def(
+      "allow_hosts",
+      [](const std::vector<std::string>& hosts, const std::string& ca_file) {
+        storage::set_network({.hosts = hosts, .ca_file = ca_file});
+      },
+      nb::arg("hosts"), nb::arg("ca_file"));
   module.def("work_option_keys", &work_option_keys);
   module.def("why_identifying",
              [](const std::string& text) { return ingest::why_identifying(text); });

@@ -10,6 +10,7 @@ from driving import PROGRAM, SAMPLES, headrace, json_of, message_of, sentence_of
 from http_server import Faults, nginx, serving
 from made_once import made_once
 from matrices import some
+from predictions import nuclei_config, trained
 
 SLIDES = SAMPLES / "slides"
 
@@ -48,6 +49,7 @@ def test_a_store_on_nginx_gives_the_batches_of_a_local_one(folder, expected, tmp
     with nginx(folder, tmp_path) as url:
         for threads in (1, 4):
             assert hash_of(tmp_path, f"{url}/copied.zarr", "--threads", threads) == expected
+        headrace("verify", f"{url}/copied.zarr")
         assert headrace("info", f"{url}/copied.zarr").stdout == headrace("info", folder / "copied.zarr").stdout
         requests = (tmp_path / "access.log").read_text().splitlines()
     assert all(" 206 " in line or " 404 " in line for line in requests)
@@ -88,7 +90,7 @@ def test_files_that_are_others_are_not_referred_to(folder, tmp_path):
     (tmp_path / "slides/CMU-1-Small-Region.svs").write_bytes(raw)
     text = message_of(headrace("ingest", "files", tmp_path / "s.zarr", tmp_path / "slides", code=4))
     assert "CMU-1-Small-Region.svs: is not the file that was ingested" in text
-    assert "refers to no files" in message_of(headrace("ingest", "files", folder / "copied.zarr", tmp_path, code=2))
+    assert "says of no file that it has pixels" in message_of(headrace("ingest", "files", folder / "copied.zarr", tmp_path, code=2))
     assert (tmp_path / "s.zarr/references.json").read_text() == before
 
 
@@ -101,16 +103,17 @@ FINAL = ["wrong etag", "missing etag", "403", "redirect"]
 
 @pytest.mark.parametrize("fault, kind", some([(fault, kind) for fault in PASSING for kind in KINDS], "passing faults of a server", kind=lambda case: case[1], few=5))
 def test_what_passes_changes_no_byte(folder, expected, tmp_path, fault, kind):
-    with serving(folder, Faults(fault, kind, every=4)) as (url, faults):
+    with serving(folder, Faults(fault, kind, every=2 if kind == "index" else 4)) as (url, faults):
         assert hash_of(tmp_path, f"{url}/copied.zarr", extra="stall_s: 1, give_up_s: 30") == expected
-        assert faults.spoiled or faults.seen < 4
+        assert faults.spoiled
 
 
 @pytest.mark.parametrize("fault, kind", some([(fault, kind) for fault in PASSING + FINAL for kind in KINDS], "lasting faults of a server", kind=lambda case: case[1], few=5))
 def test_what_stays_is_one_sentence_and_never_other_pixels(folder, expected, tmp_path, fault, kind):
-    with serving(folder, Faults(fault, kind)) as (url, _):
+    with serving(folder, Faults(fault, kind)) as (url, faults):
         done = subprocess.run([PROGRAM, "batches", "--config", config(tmp_path / "c.yaml", f"{url}/copied.zarr"), "--count", "3", "--json"],
                               capture_output=True, text=True, timeout=60)
+    assert faults.seen
     if done.returncode == 0:  # a server without ETags; a connection that ends after each answer
         assert json.loads(done.stdout)["sha256"] == expected and fault in ("missing etag", "rst when idle", "wrong etag")
         return
@@ -175,3 +178,18 @@ def test_a_local_store_opens_no_connection(folder, tmp_path):
                        capture_output=True, timeout=120)
     made = re.findall(r"connect\(.*", log.read_text())
     assert made and all(f"htons({port})" in one and '"127.0.0.1"' in one for one in made), made
+
+
+def test_a_training_on_a_server_gives_the_weights_of_a_local_one(nuclei, tmp_path):
+    """And its run is evaluated and replayed from there."""
+    local = trained(tmp_path, "local", nuclei_config(nuclei))
+    with serving(nuclei.parent) as (url, _):
+        store, host = f"{url}/{nuclei.name}", url.removeprefix("http://")
+        remote = trained(tmp_path, "remote", nuclei_config(store))
+        weights = sorted(path.relative_to(local) for path in local.rglob("*.safetensors"))
+        assert weights and all((local / path).read_bytes() == (remote / path).read_bytes() for path in weights)
+        assert json.loads((remote / "run.json").read_text())["store"] == store
+        assert f'hosts: ["{host}"]' in sentence_of(headrace("eval", "--run", remote, code=2)), "a run's folder names no host"
+        figures = [json_of(*words, "eval", "--run", run)["overall"] for words, run in ((["--allow-host", host], remote), ([], local))]
+        assert figures[0] == figures[1]
+        headrace("--allow-host", host, "replay", remote)

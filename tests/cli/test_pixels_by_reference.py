@@ -176,6 +176,41 @@ def test_a_file_that_is_another_now_is_refused(store, tmp_path, inputs, change):
     assert "dense.svs: is not " in headrace("verify", store, code=4).stdout
 
 
+def test_a_store_without_its_references_is_not_sound(store, tmp_path):
+    """Nor one with those of another store; the ingest writes them again."""
+    references = store / "references.json"
+    good = references.read_text()
+    references.unlink()
+    assert "does not say where its file lies" in headrace("verify", store, code=4).stdout
+    assert "references.json" in message_of(headrace("ingest", "files", store, tmp_path, code=2))
+    changed = json.loads(good)
+    changed["images"]["dense"]["stamp"] = "0" * 64
+    references.write_text(json.dumps(changed))
+    assert "another file than the store was made of" in headrace("verify", store, code=4).stdout
+    headrace("ingest", "slides", tmp_path / "dense.svs", "--out", store, "--pixels", "reference")
+    assert references.read_text() == good
+    headrace("verify", store)
+
+
+def test_one_slide_under_two_names_in_two_splits_is_refused(inputs, tmp_path):
+    """As of a copied store: a model would be judged on what it was trained on."""
+    for name in ("a", "b"):
+        shutil.copy(file_of(inputs, "dense"), tmp_path / f"{name}.svs")
+    (tmp_path / "cases.csv").write_text("file,split\na.svs,train\nb.svs,val\n")
+    said = [sentence_of(headrace("ingest", "slides", tmp_path, "--table", tmp_path / "cases.csv", "--out", tmp_path / f"{pixels}.zarr", "--pixels", pixels, code=2))
+            for pixels in ("copy", "reference")]
+    assert "same pixels" in said[1] and said[0].replace("copy.zarr", "reference.zarr") == said[1]
+
+
+def test_what_is_left_out_is_not_referred_to(inputs, tmp_path):
+    shutil.copy(file_of(inputs, "dense"), tmp_path / "good.svs")
+    raw = file_of(inputs, "halves").read_bytes()
+    (tmp_path / "cut.tif").write_bytes(raw[:len(raw) - 2000])
+    done = headrace("ingest", "slides", tmp_path / "good.svs", tmp_path / "cut.tif", "--out", tmp_path / "s.zarr", "--pixels", "reference", "--on-error", "skip")
+    assert "cut.tif" in done.stdout
+    assert set(json.loads((tmp_path / "s.zarr/references.json").read_text())["images"]) == {"good"}
+
+
 def test_the_hash_is_of_the_contents_not_of_the_place(store, inputs, tmp_path):
     other = tmp_path / "another/place"
     other.mkdir(parents=True)

@@ -70,6 +70,25 @@ TEST(OpenStore, AnUnknownSchemeIsRefusedInOneSentence) {
   }
 }
 
+TEST(OpenStore, AHostThatNobodyNamedIsNotSpokenTo) {
+  const Place place = Place::parse("https://unnamed.invalid/x/y");
+  for (const std::string& said :
+       {error_of(ErrorCode::usage, [&] { open_store(place); }),
+        error_of(ErrorCode::usage, [&] { open_existing_store(place); }),
+        error_of(ErrorCode::usage, [&] { open_object(place); }),
+        error_of(ErrorCode::usage, [&] { open_input("https://unnamed.invalid/x/y"); })})
+    EXPECT_NE(said.find("names the host unnamed.invalid:443"), said.npos) << said;
+}
+
+TEST(OpenStore, AUrlThatMayHoldASecretIsRefusedWithoutIt) {
+  for (const char* url : {"http://h/x.svs?Signature=SECRET", "http://u:SECRET@h/x.svs",
+                          "http://u:SECRET@h", "http://h/x.svs#SECRET"}) {
+    for (const std::string& said : {error_of(ErrorCode::usage, [&] { open_input(url); }),
+                                    error_of(ErrorCode::usage, [&] { open_store(Place::parse(url)); })})
+      EXPECT_EQ(said.find("SECRET"), said.npos) << said;
+  }
+}
+
 TEST(OpenStore, AnAbsentFolderIsAnEmptyStoreUntilTheFirstPut) {
   const TestFolder folder;
   const Place place = Place::parse(folder / "new");

@@ -194,6 +194,12 @@ TEST_F(OtherPixelsTest, AnyRegionOfAveragesIsTheAverage) {
                          1 + static_cast<std::int64_t>(random_() % 40)};
         const auto expected = white_outside(pixels, shape, origin, size);
         ASSERT_EQ(read_region(*array, origin, size), expected);
+        const auto first = static_cast<std::int64_t>(random_() % 3),
+                   count = 1 + static_cast<std::int64_t>(random_() % 3);
+        const Shape some_origin{first, origin[1], origin[2]},
+            some_size{std::min<std::int64_t>(count, 3 - first), size[1], size[2]};
+        ASSERT_EQ(read_region(*array, some_origin, some_size),
+                  white_outside(pixels, shape, some_origin, some_size));
         std::vector<RowSpan> spans;
         for (std::int64_t y = 0; y < size[1]; ++y) {
           const auto a = static_cast<std::int32_t>(random_() % static_cast<unsigned>(size[2] + 1)),

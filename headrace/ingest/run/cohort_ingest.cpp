@@ -41,6 +41,7 @@ class CohortIngest {
       reused_ = plan_.images.size();
       images_ = journal_.images();
       refresh_label_lists(*local_, current.version);
+      if (plan_.beside_version) plan_.beside_version(*local_, current.version);
       journal_.close();  // left by a run that was stopped between its manifest and its end
       remove_empty_folders(plan_.out);
       return outcome(current.hash);
@@ -290,7 +291,7 @@ class CohortIngest {
     }
     join_pixels_of_splits(*local_, free, version);
     check_pixels_of_splits(*local_, version, plan_.accept);
-    if (plan_.beside_version) plan_.beside_version(*local_);
+    if (plan_.beside_version) plan_.beside_version(*local_, version);
     const std::string hash = commit_version(*local_, version, "");
     journal_.close();
     remove_empty_folders(plan_.out);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/cohort/store_version.hpp"
 #include "headrace/core/class_sets.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
@@ -49,7 +50,7 @@ struct CohortPlan {
                               const Advance&)>
       ingest;
   /// Writes what lies beside the version and is no part of it, before it is committed. May be empty.
-  std::function<void(storage::Store&)> beside_version;
+  std::function<void(storage::Store&, const cohort::StoreVersion&)> beside_version;
   /// What a version states about the cohort (StoreVersion::facts); must depend only on the images
   /// and the classes.
   std::function<Json(const std::map<std::string, FinishedImage>&,

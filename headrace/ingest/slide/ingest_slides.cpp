@@ -16,6 +16,7 @@
 #include "headrace/ingest/slide/slide_ingest_options.hpp"
 #include "headrace/ingest/slide/slide_job.hpp"
 #include "headrace/ingest/slide/slide_metadata.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -129,15 +130,22 @@ CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort
 }
 
 /// Where the files of the slides lie, with those of earlier runs.
-void put_references(storage::Store& store, const std::vector<SlideCase>& slides,
-                    const std::vector<SlideProbe>& probes) {
+void put_references(storage::Store& store, const cohort::StoreVersion& version,
+                    const std::vector<SlideCase>& slides, const std::vector<SlideProbe>& probes) {
   std::map<std::string, cohort::ReferencedFile> files;
   for (std::size_t i = 0; i < slides.size(); ++i) {
+    if (!version.images.contains(slides[i].id)) continue;  // it was left out
     files[slides[i].id] = {std::filesystem::canonical(slides[i].file).string(),
                            probes[i].stamp.size_bytes, probes[i].identity, probes[i].stamp.sha256};
   }
   const auto references = cohort::with_local_files(cohort::read_references(store), files);
   store.put_text(cohort::kReferencesKey, cohort::references_text(references));
+}
+
+/// Errors: unsupported (the store's files lie at a URL).
+void check_can_refer(const std::string& out) {
+  const auto store = storage::open_store(storage::Place::parse(out));
+  cohort::with_local_files(cohort::read_references(*store), {});
 }
 
 SlideIngestResult sum_up(const CohortOutcome& outcome) {
@@ -161,6 +169,7 @@ SlideIngestResult run(const SlideIngestOptions& options) {
   if (cohort.slides.empty()) bad.check(0);
   ThreadPool pool(options.jobs);
   const auto names = label_names(cohort.classes, cohort.class_sets);
+  if (options.pixels == PixelsBy::reference) check_can_refer(options.out);
   const auto probes = look_at_all(options, cohort, names, pool, bad);
   bad.check(cohort.slides.size());
   device::BufferPool buffers(kKeepBytes);
@@ -174,8 +183,8 @@ SlideIngestResult run(const SlideIngestOptions& options) {
     return ingest_slide(context, cohort.slides[i], probes[i]);
   };
   if (options.pixels == PixelsBy::reference) {
-    plan.beside_version = [&](storage::Store& store) {
-      put_references(store, cohort.slides, probes);
+    plan.beside_version = [&](storage::Store& store, const cohort::StoreVersion& version) {
+      put_references(store, version, cohort.slides, probes);
     };
   }
   plan.version_facts = [&](const auto& images, const auto&) { return slide_cohort_facts(images); };

@@ -55,6 +55,7 @@ Json image_attributes(const SlideMetadata& metadata) {
   if (plan.by_reference) {
     attributes["referenced_levels"] = referenced;
     attributes["averaged_levels"] = averaged;
+    attributes["source"]["stamp"] = metadata.probe.stamp.sha256;  // which the file has to have
   }
   if (const auto& scan = plan.scan) {
     attributes["scan"] = {{"origin_yx", {scan->y0, scan->x0}},

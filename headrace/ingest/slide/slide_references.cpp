@@ -12,10 +12,10 @@ namespace {
 // Levels from here on have at most a sixteenth of the pixels: they are kept where the file lacks
 // them. To average such a level for a patch would read 16 times its pixels, or more.
 constexpr std::size_t kFirstKept = 2;
-constexpr const char* kTable = "tiles";
 
 zarr::OtherPixels tiles_of_source() {
-  return {zarr::OtherPixels::Kind::tile_table, kTable, std::string("../") + cohort::kSourceName};
+  return {zarr::OtherPixels::Kind::tile_table, cohort::kTileTable,
+          std::string("../") + cohort::kSourceName};
 }
 
 /// How the tiles of a level are decoded.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "headrace/cohort/referenced_files.hpp"
 #include "headrace/cohort/store_index.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
@@ -107,6 +108,19 @@ void clean_memories(storage::Store& store, const std::vector<std::string>& remov
   for (const auto& image : images) forget_missing_groups(store, image);
 }
 
+/// Of images that no version has any longer: their names may be a patient's.
+void forget_files(storage::Store& store, const StoreHead& left) {
+  cohort::References references = cohort::read_references(store);
+  std::set<std::string> ids;
+  for (const auto& version : distinct_versions(left)) {
+    for (const auto& [id, image] : cohort::StoreVersion::load(store, version).images)
+      ids.insert(id);
+  }
+  const std::size_t forgotten = std::erase_if(
+      references.files, [&](const auto& entry) { return !ids.contains(entry.first); });
+  if (forgotten > 0) store.put_text(cohort::kReferencesKey, cohort::references_text(references));
+}
+
 }  // namespace
 
 PruneResult prune(const PruneOptions& options) {
@@ -137,6 +151,7 @@ PruneResult prune(const PruneOptions& options) {
     if (names_objects(key)) store.erase(key);
   }
   clean_memories(store, result.removed);
+  forget_files(store, left);
   for (const auto& key : result.removed) {
     if (!names_objects(key)) store.erase(key);
   }

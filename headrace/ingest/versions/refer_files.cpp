@@ -16,8 +16,10 @@ ReferResult refer_files(const ReferOptions& options) {
   cohort::References references = cohort::read_references(*store);
   const std::string origin = store->describe(cohort::kReferencesKey);
   if (references.files.empty()) {
-    fail(ErrorCode::usage, "{}: this store has all pixels itself, and refers to no files",
-         options.store);
+    fail(ErrorCode::usage,
+         "{}: says of no file that it has pixels: the store has them all itself, or the ingest is "
+         "to be run again, which states them",
+         origin);
   }
   ReferResult result{references.files.size(), references.root.describe(), {}};
   references.root = storage::Place::parse(storage::Place::parse(options.root).absolute());

@@ -8,6 +8,8 @@
 #include "headrace/cohort/referenced_files.hpp"
 #include "headrace/cohort/store_index.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/ingest/store/label_group.hpp"
@@ -199,26 +201,54 @@ class Verifier {
 
   /// Files that have pixels of the store.
   void check_files() {
-    const cohort::References references = cohort::read_references(store_);
-    if (references.files.empty()) return;
+    std::vector<std::string> ids;
+    for (const std::string& id : image_ids_) {
+      if (entries_.contains(fmt::format("images/{}/0/{}", id, cohort::kTileTable)))
+        ids.push_back(id);
+    }
+    if (ids.empty()) return;
     const std::string origin = store_.describe(cohort::kReferencesKey);
+    const cohort::References references = cohort::read_references(store_);
     storage::check_host_is_named(references.root, origin);
     const auto root = storage::open_store(references.root);
-    for (const auto& [id, file] : references.files) {
-      if (!image_ids_.contains(id)) continue;
-      cohort::ReferencedFile unread = file;
-      unread.identity.clear();  // its contents are looked at, whenever it was changed
+    std::vector<std::vector<Damage>> found(ids.size());
+    pool_.parallel_for(ids.size(), [&](std::size_t i) {
       try {
-        cohort::open_referenced(*root, unread, origin);
+        check_file(*root, references, ids[i], origin);
       } catch (const Error& error) {
-        add(error.code() == ErrorCode::not_found ? Damage::Kind::missing : Damage::Kind::changed,
-            fmt::format("images/{}/{}", id, cohort::kSourceName), error.what());
+        const bool gone = error.code() == ErrorCode::not_found;
+        found[i] = {{gone ? Damage::Kind::missing : Damage::Kind::changed,
+                     fmt::format("images/{}/{}", ids[i], cohort::kSourceName), error.what()}};
       }
+    });
+    for (auto& list : found) result_.damage.insert(result_.damage.end(), list.begin(), list.end());
+  }
+
+  void check_file(const storage::Store& root, const cohort::References& references,
+                  const std::string& id, const std::string& origin) const {
+    const auto file = references.files.find(id);
+    if (file == references.files.end()) {
+      fail(ErrorCode::not_found,
+           "{} does not say where its file lies; ingest the slide again, which states it", origin);
     }
+    const std::string group = fmt::format("images/{}/zarr.json", id);
+    const Json facts = parse_json(store_.get_text(group), store_.describe(group));
+    cohort::ReferencedFile ingested = file->second;
+    ingested.identity.clear();  // its contents are looked at, whenever it was changed
+    const Json* source = find_at(facts, {"attributes", "headrace", "source"});
+    if (source == nullptr || source->value("stamp", "") != ingested.stamp ||
+        source->value("bytes", std::uint64_t{0}) != ingested.size_bytes)
+      fail(ErrorCode::corrupt, "{} states another file than the store was made of", origin);
+    cohort::open_referenced(root, ingested, origin);
   }
 
   /// Objects that no list has: views and memories, leftovers, and foreign ones.
   void look_around() {
+    if (!store_.can_list()) {
+      log::info("{}: what lies beside the store's own objects can't be seen there",
+                store_.describe("manifest.json"));
+      return;
+    }
     for (const auto& key : store_.list("")) {
       if (known_.contains(key) || key.starts_with(".ingest/")) continue;
       if (texts_.contains(key)) {

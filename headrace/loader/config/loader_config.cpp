@@ -53,7 +53,13 @@ LoaderConfig LoaderConfig::parse(const std::string& text, const std::string& nam
 LoaderConfig LoaderConfig::load(const std::string& file) {
   LoaderConfig config = parse_map(YamlMap::load(file));
   detail::find_store_beside(file, config);
+  config.use_network();
   return config;
+}
+
+void LoaderConfig::use_network() const {
+  storage::name_host_of(data.store);
+  storage::set_network(network);
 }
 
 namespace detail {

@@ -97,6 +97,10 @@ struct LoaderConfig {
   /// value; of `load` also not_found and malformed.
   static LoaderConfig load(const std::string& file);
   static LoaderConfig parse(const std::string& text, const std::string& name);
+
+  /// Allows connections to the hosts that it names, with its limits, for the process. `load` does it;
+  /// a config that no user wrote for this process (of a run's folder) names none.
+  void use_network() const;
 };
 
 }  // namespace headrace::loader

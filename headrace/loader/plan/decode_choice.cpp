@@ -50,14 +50,16 @@ void add_arrays(const LoaderPlan& loader_plan, std::size_t image, Arrays& arrays
   }
 }
 
-// One image of each codec: all levels of an image have the codec of its ingest.
+// One image of each codec: all levels of an image have the codec of its ingest. By reference, some
+// levels are the file's and others the store's, for each image in its own way.
 Arrays arrays_of(const LoaderPlan& loader_plan) {
   Arrays arrays;
   std::set<std::string> codecs;
   const auto& images = loader_plan.cohort->images();
   for (std::size_t i = 0; i < images.size(); ++i) {
     if (loader_plan.plan->random() && images[i].split != loader_plan.config.data.train) continue;
-    if (codecs.insert(images[i].codec).second) add_arrays(loader_plan, i, arrays);
+    const bool first = codecs.insert(images[i].codec).second;
+    if (first || loader_plan.cohort->by_reference()) add_arrays(loader_plan, i, arrays);
   }
   return arrays;
 }

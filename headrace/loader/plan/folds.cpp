@@ -11,7 +11,6 @@
 #include "headrace/cohort/annotation.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/storage/network_options.hpp"
 
 namespace headrace::loader {
 namespace {
@@ -174,7 +173,6 @@ std::shared_ptr<const cohort::Cohort> split_for(std::shared_ptr<const cohort::Co
 }
 
 std::shared_ptr<const cohort::Cohort> open_split(const LoaderConfig& config) {
-  storage::set_network(config.network);
   return split_for(cohort::Cohort::open(config.data.store, config.data.version), config);
 }
 

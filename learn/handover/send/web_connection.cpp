@@ -17,10 +17,6 @@ constexpr std::size_t kLongestAnswer = std::size_t{4} << 20;
 struct FreeHeaders {
   void operator()(curl_slist* headers) const { curl_slist_free_all(headers); }
 };
-struct FreeCurl {
-  void operator()(CURL* curl) const { curl_easy_cleanup(curl); }
-};
-
 std::size_t read_message(char* to, std::size_t size, std::size_t count, void* message) {
   const std::size_t got = static_cast<WebMessage*>(message)->read(to, size * count);
   return got == SIZE_MAX ? CURL_READFUNC_ABORT : got;
@@ -95,7 +91,10 @@ std::string loss_text(CURLcode code, const std::string& detail, int timeout_s) {
 }  // namespace
 
 struct WebConnection::Parts {
-  std::unique_ptr<CURL, FreeCurl> curl;
+  struct Free {
+    void operator()(CURL* curl) const { curl_easy_cleanup(curl); }
+  };
+  std::unique_ptr<CURL, Free> curl;
   int timeout_s = 0;
   char detail[CURL_ERROR_SIZE] = {};
 

@@ -32,7 +32,7 @@ std::string version_in(const std::string& path, const std::string& wanted) {
 /// Where the run's store lies.
 std::string store_of(const ReplayRequest& request, const RecordedRun& recorded) {
   const std::string path = request.store.empty() ? recorded.run.value("store", "") : request.store;
-  if (fs::is_directory(path)) return path;
+  if (storage::Place::parse(path).is_url() || fs::is_directory(path)) return path;
   fail(ErrorCode::not_found, "The store of the run, {}, is not there. Say where it lies now by {}.",
        path, Option{"store"});
 }

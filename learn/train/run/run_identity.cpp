@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "headrace/cohort/annotation.hpp"
@@ -13,6 +12,7 @@
 #include "headrace/loader/plan/folds.hpp"
 #include "headrace/loader/plan/run_preprocessing.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
+#include "headrace/storage/place.hpp"
 #include "learn/config/figure_rules.hpp"
 #include "learn/runs/trained_cases.hpp"
 #include "learn/train/run/machine_facts.hpp"
@@ -62,7 +62,7 @@ Json describe_run(const config::RunConfig& config, const cohort::Cohort& cohort,
               {"config_hash", config.hash()},
               {"dataset_hash", cohort.dataset_hash()},
               {loader::kPreprocessingHash, loader::hash_of(preprocessing)},
-              {"store", std::filesystem::absolute(config.data.store).lexically_normal().string()},
+              {"store", storage::Place::parse(config.data.store).absolute()},
               {"images", cohort.images().size()},
               {"cohorts", cohorts},
               {"scanners", scanners},
