@@ -83,8 +83,9 @@ TEST(OpenStore, AHostThatNobodyNamedIsNotSpokenTo) {
 TEST(OpenStore, AUrlThatMayHoldASecretIsRefusedWithoutIt) {
   for (const char* url : {"http://h/x.svs?Signature=SECRET", "http://u:SECRET@h/x.svs",
                           "http://u:SECRET@h", "http://h/x.svs#SECRET"}) {
-    for (const std::string& said : {error_of(ErrorCode::usage, [&] { open_input(url); }),
-                                    error_of(ErrorCode::usage, [&] { open_store(Place::parse(url)); })})
+    for (const std::string& said :
+         {error_of(ErrorCode::usage, [&] { open_input(url); }),
+          error_of(ErrorCode::usage, [&] { open_store(Place::parse(url)); })})
       EXPECT_EQ(said.find("SECRET"), said.npos) << said;
   }
 }
