@@ -22,6 +22,7 @@
 #include "headrace/core/utf8.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cpu_isa.hpp"
+#include "headrace/storage/network_hosts.hpp"
 #include "headrace/storage/network_options.hpp"
 
 namespace headrace::cli {
@@ -34,8 +35,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 3 gate missed, 4 damaged data.\n"
     "Results go to standard output, progress and logs to standard error.";
 
-void build(Command app, std::string& isa, bool& quiet, std::vector<std::string>& hosts,
-           std::string& ca_file) {
+void build(Command app, std::string& isa, bool& quiet, storage::NetworkOptions& network) {
   app.require_subcommand();
   app.footer(kFooter);
   std::vector<std::string_view> levels;
@@ -45,11 +45,18 @@ void build(Command app, std::string& isa, bool& quiet, std::vector<std::string>&
                          fmt::join(levels, ", ")));
   app.flag("--quiet", quiet, "log warnings and errors only");
   app.option(
-         "--allow-host", hosts,
+         "--allow-host", network.hosts,
          "hosts that may be spoken to, as slides.site:8443, beside those of URLs that are given, "
          "separated by commas")
       .separated_by_commas();
-  app.option("--ca-file", ca_file, "certificates of the authorities that are trusted (PEM)");
+  app.option("--ca-file", network.ca_file,
+             "certificates of the authorities that are trusted (PEM)");
+  app.option("--s3-endpoint", network.s3.endpoint,
+             "where buckets of s3:// lie, as https://s3.site:9000; else AWS_ENDPOINT_URL, or "
+             "Amazon's of AWS_REGION, whose host must be allowed");
+  app.flag("--s3-anonymous", network.s3.anonymous,
+           "requests for s3:// are not signed; else the keys are those of AWS_ACCESS_KEY_ID and "
+           "AWS_SECRET_ACCESS_KEY, or of ~/.aws/credentials");
 #define HR_COMMAND(name) add_##name(app);
 #ifdef HR_TORCH
 #include "cli/torch_commands.inc"
@@ -88,13 +95,12 @@ int run(int argc, char** argv) {
       code_version());
   std::string isa;
   bool quiet = false;
-  std::vector<std::string> hosts;
-  std::string ca_file;
-  build(app, isa, quiet, hosts, ca_file);
+  storage::NetworkOptions network;
+  build(app, isa, quiet, network);
   app.on_parsed([&] {
     if (!isa.empty()) device::force_cpu_isa(isa);
     if (quiet) log::set_level(log::Level::warning);
-    storage::set_network({.hosts = hosts, .ca_file = ca_file});
+    storage::set_network(network);
   });
   // A URL that a user gives names its host: "https://…", or "--store=https://…".
   for (int i = 1; i < argc; ++i) {

@@ -1,41 +1,37 @@
 #include "headrace/cohort/referenced_files.hpp"
 
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/json_fault.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/imaging/source_stamp.hpp"
 #include "headrace/storage/forwarding_store.hpp"
-#include "headrace/storage/network_options.hpp"
+#include "headrace/storage/network_hosts.hpp"
 #include "headrace/storage/open_store.hpp"
 
 namespace headrace::cohort {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int kFormat = 1;
 constexpr std::string_view kImages = "images/";
 
-/// The deepest folder that all files share.
-fs::path shared_root(const std::map<std::string, ReferencedFile>& files) {
-  std::optional<fs::path> root;
-  for (const auto& [id, file] : files) {
-    const fs::path folder = fs::path(file.file).parent_path();
-    if (!root) {
-      root = folder;
-      continue;
-    }
-    fs::path shared;
-    auto a = root->begin(), b = folder.begin();
-    for (; a != root->end() && b != folder.end() && *a == *b; ++a, ++b) shared /= *a;
-    root = shared;
-  }
-  return root.value_or("/");
+/// "https:", "", "slides.site", "a", "x.svs", or "", "data", "x.svs". Names in URLs over HTTP are encoded.
+std::vector<std::string> parts_of(const std::string& place) { return split(place, '/'); }
+
+/// How many parts name the server, or the bucket, or the root of this machine.
+std::size_t parts_of_server(const std::vector<std::string>& parts) {
+  return storage::is_remote(parts.front() + "//") ? 3 : 1;
+}
+
+std::string joined(const std::vector<std::string>& parts, std::size_t first, std::size_t last) {
+  std::string text;
+  for (std::size_t i = first; i < last; ++i) text += (i > first ? "/" : "") + parts[i];
+  return text;
 }
 
 /// The image whose file a key is; nothing for other keys.
@@ -149,23 +145,41 @@ References read_references(const storage::Store& store) {
   return references;
 }
 
-References with_local_files(const References& before,
-                            const std::map<std::string, ReferencedFile>& files) {
-  if (before.root.is_url()) {
-    fail(ErrorCode::unsupported,
-         "the files of this store lie at {}, and files of this machine can't join them; ingest "
-         "these into another store",
-         before.root.describe());
-  }
+References with_files(const References& before,
+                      const std::map<std::string, ReferencedFile>& files) {
   std::map<std::string, ReferencedFile> all = files;
+  const bool by_http = before.root.is_url() && before.root.scheme() != "s3";
   for (const auto& [id, file] : before.files) {
-    ReferencedFile absolute = file;
-    absolute.file = (before.root.path() / file.file).lexically_normal().string();
-    all.emplace(id, std::move(absolute));
+    ReferencedFile whole = file;
+    whole.file =
+        before.root.is_url()
+            ? before.root.join(by_http ? storage::percent_encoded(file.file) : file.file).describe()
+            : (before.root.path() / file.file).lexically_normal().string();
+    all.emplace(id, std::move(whole));
   }
-  const fs::path root = shared_root(all);
-  for (auto& [id, file] : all) file.file = fs::path(file.file).lexically_relative(root).string();
-  return {storage::Place::parse(root.string()), std::move(all)};
+  if (all.empty()) return before;
+  const std::vector<std::string> first = parts_of(all.begin()->second.file);
+  std::size_t shared = first.size() - 1;
+  for (const auto& [id, file] : all) {
+    const std::vector<std::string> parts = parts_of(file.file);
+    std::size_t equal = 0;
+    while (equal < shared && equal + 1 < parts.size() && parts[equal] == first[equal]) ++equal;
+    shared = equal;
+    if (shared < parts_of_server(first))
+      fail(ErrorCode::unsupported,
+           "{} and {}: a store refers to files of one machine, one server or one bucket; ingest "
+           "them into stores of their own",
+           all.begin()->second.file, file.file);
+  }
+  const std::string root = joined(first, 0, shared);
+  const storage::Place place = storage::Place::parse(root.empty() ? "/" : root);
+  for (auto& [id, file] : all) {
+    const std::vector<std::string> parts = parts_of(file.file);
+    const std::string below = joined(parts, shared, parts.size());
+    const bool encoded = place.is_url() && place.scheme() != "s3";
+    file.file = encoded ? storage::percent_decoded(below, file.file) : below;
+  }
+  return {place, std::move(all)};
 }
 
 std::shared_ptr<const storage::Object> open_referenced(const storage::Store& root,

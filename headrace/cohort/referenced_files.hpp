@@ -33,10 +33,9 @@ inline constexpr const char* kReferencesKey = "references.json";
 std::string references_text(const References& references);
 /// Those of a store; no files where it has none. Errors: malformed.
 References read_references(const storage::Store& store);
-/// With other files of this machine, which are stated by absolute paths; the root becomes the deepest
-/// folder that all share. Errors: unsupported (the others lie at a URL).
-References with_local_files(const References& before,
-                            const std::map<std::string, ReferencedFile>& files);
+/// With other files, which are stated by absolute paths or URLs; the root becomes the deepest folder
+/// that all share. Errors: unsupported (they lie on several machines, servers or in several buckets).
+References with_files(const References& before, const std::map<std::string, ReferencedFile>& files);
 
 /// Opens the file of an image, and makes sure that it is the one that was ingested: of the same size,
 /// and unchanged since, or else with the same stamp.

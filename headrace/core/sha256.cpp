@@ -1,6 +1,7 @@
 #include "headrace/core/sha256.hpp"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include "headrace/core/error.hpp"
 
@@ -33,13 +34,7 @@ std::string Sha256::hex() {
   unsigned char digest[32];
   EVP_DigestFinal_ex(state_->context, digest, nullptr);
   state_->start();
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : digest) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  return hex_text({reinterpret_cast<const char*>(digest), sizeof digest});
 }
 
 std::string sha256_hex(std::span<const std::byte> bytes) {
@@ -48,5 +43,25 @@ std::string sha256_hex(std::span<const std::byte> bytes) {
   return hash.hex();
 }
 std::string sha256_hex(std::string_view text) { return sha256_hex(std::as_bytes(std::span(text))); }
+
+std::string hmac_sha256(std::string_view key, std::string_view message) {
+  unsigned char digest[32];
+  if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+           reinterpret_cast<const unsigned char*>(message.data()), message.size(), digest,
+           nullptr) == nullptr)
+    fail(ErrorCode::internal, "OpenSSL offers no HMAC");
+  return {reinterpret_cast<const char*>(digest), sizeof digest};
+}
+
+std::string hex_text(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
 
 }  // namespace headrace

@@ -29,4 +29,9 @@ class Sha256 {
 std::string sha256_hex(std::span<const std::byte> bytes);
 std::string sha256_hex(std::string_view text);
 
+/// HMAC-SHA256 (RFC 2104): 32 bytes.
+std::string hmac_sha256(std::string_view key, std::string_view message);
+/// Two lower-case digits a byte.
+std::string hex_text(std::string_view bytes);
+
 }  // namespace headrace

@@ -10,6 +10,13 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+}
+
 std::string folded_name(std::string_view name) {
   std::string out = lowered(name);
   std::erase_if(out, [](char c) { return c == ' ' || c == '-' || c == '_'; });

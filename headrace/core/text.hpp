@@ -11,6 +11,9 @@ std::string lowered(std::string_view text);
 /// A name in the form in which names are compared: lowered, without spaces, '-' and '_'.
 std::string folded_name(std::string_view name);
 
+/// Without blanks, tabs and line breaks at its ends.
+std::string_view trimmed(std::string_view text);
+
 /// & < > " as the entities of HTML and XML.
 std::string escaped_markup(std::string_view text);
 

@@ -9,6 +9,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/imaging/slide/slide_formats.hpp"
 #include "headrace/storage/open_store.hpp"
+#include "headrace/storage/run_requests.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -26,23 +27,36 @@ constexpr std::uint64_t kStepBytes = std::uint64_t{4}
                                      << 20;  // at a time of a file that is read whole
 constexpr Pieces kOfSlice{std::uint64_t{64} << 10, std::uint64_t{16} << 10, 4};
 
+/// Pieces are asked for together: of an object on a server each is a request.
 void add_bytes(Sha256& sha, const storage::Object& object, const Pieces& pieces) {
   const std::uint64_t size = object.size_bytes();
-  std::vector<std::byte> bytes;
-  const auto add = [&](std::uint64_t offset, std::uint64_t count) {
-    bytes.resize(count);
-    object.read(offset, std::span<std::byte>(bytes));
-    sha.update(std::span<const std::byte>(bytes));
+  struct Piece {
+    std::uint64_t offset, count;
   };
+  std::vector<Piece> all;
   if (size <= pieces.whole_bytes) {
     for (std::uint64_t at = 0; at < size; at += kStepBytes)
-      add(at, std::min(kStepBytes, size - at));
-    return;
+      all.push_back({at, std::min(kStepBytes, size - at)});
+  } else {
+    const std::uint64_t last = size - pieces.piece_bytes;
+    for (std::uint64_t i = 0; i + 1 < pieces.count; ++i)
+      all.push_back({last / (pieces.count - 1) * i, pieces.piece_bytes});
+    all.push_back({last, pieces.piece_bytes});
   }
-  const std::uint64_t last = size - pieces.piece_bytes;
-  for (std::uint64_t i = 0; i + 1 < pieces.count; ++i)
-    add(last / (pieces.count - 1) * i, pieces.piece_bytes);
-  add(last, pieces.piece_bytes);
+  const bool together = object.cost().asynchronous && size > pieces.whole_bytes;
+  const std::size_t at_once = together ? all.size() : 1;
+  std::vector<std::vector<std::byte>> bytes(at_once);
+  for (std::size_t first = 0; first < all.size(); first += at_once) {
+    const std::size_t count = std::min(at_once, all.size() - first);
+    for (std::size_t i = 0; i < count; ++i) bytes[i].resize(all[first + i].count);
+    storage::run_requests(
+        nullptr, count, [&](std::size_t) { return together; },
+        [&](std::size_t i, const storage::ReadDone& done) {
+          object.start_read(all[first + i].offset, bytes[i], done);
+        },
+        [](std::size_t, const Error& error) { throw error; });
+    for (std::size_t i = 0; i < count; ++i) sha.update(std::span<const std::byte>(bytes[i]));
+  }
 }
 
 /// What a slide keeps besides the file that is opened may be many gigabytes: names and sizes do.
@@ -59,8 +73,14 @@ std::uint64_t add_files_beside(Sha256& sha, const fs::path& file) {
   return size_bytes;
 }
 
-SourceStamp stamp(const fs::path& path, const Pieces& pieces) {
-  const std::string file = path.string();
+SourceStamp stamp(const storage::Object& object, const Pieces& pieces) {
+  Sha256 sha;
+  add_bytes(sha, object, pieces);
+  return {object.size_bytes(), sha.hex()};
+}
+
+SourceStamp stamp(const std::string& file, const Pieces& pieces) {
+  if (storage::is_remote(file)) return stamp(*storage::open_input(file), pieces);
   const InputKind kind = input_kind(file);
   if (kind == InputKind::neither) fail(ErrorCode::not_found, "{}", no_input(file));
   if (kind == InputKind::folder)
@@ -70,7 +90,7 @@ SourceStamp stamp(const fs::path& path, const Pieces& pieces) {
   SourceStamp stamp;
   stamp.size_bytes = object->size_bytes();
   add_bytes(sha, *object, pieces);
-  stamp.size_bytes += add_files_beside(sha, path);
+  stamp.size_bytes += add_files_beside(sha, file);
   stamp.sha256 = sha.hex();
   return stamp;
 }
@@ -78,11 +98,7 @@ SourceStamp stamp(const fs::path& path, const Pieces& pieces) {
 }  // namespace
 
 SourceStamp stamp_source(const std::string& file) { return stamp(file, kOfFile); }
-SourceStamp stamp_source(const storage::Object& object) {
-  Sha256 sha;
-  add_bytes(sha, object, kOfFile);
-  return {object.size_bytes(), sha.hex()};
-}
+SourceStamp stamp_source(const storage::Object& object) { return stamp(object, kOfFile); }
 SourceStamp stamp_label_file(const std::string& file) { return stamp(file, kAll); }
 SourceStamp stamp_slice_file(const std::string& file) { return stamp(file, kOfSlice); }
 

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "headrace/core/text.hpp"
+
 namespace headrace::imaging {
 namespace {
 
@@ -59,12 +61,6 @@ std::string resolved(std::string_view text) {
     }
   }
   return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
 std::string plain_name(std::string_view name) {

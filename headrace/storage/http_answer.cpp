@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <ctime>
+
+#include "headrace/core/text.hpp"
 
 namespace headrace::storage {
 namespace {
@@ -17,16 +21,30 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 bool is_named(std::string_view name, std::string_view expected) {
   return std::equal(name.begin(), name.end(), expected.begin(), expected.end(), [](char a, char b) {
     return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
   });
+}
+
+/// "Fri, 24 May 2013 00:00:00 GMT" (RFC 9110, 5.6.7), whatever the locale.
+std::optional<std::int64_t> seconds_of_date(std::string_view text) {
+  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  if (text.size() != 29 || !text.ends_with(" GMT")) return std::nullopt;
+  const auto month = std::find(kMonths.begin(), kMonths.end(), text.substr(8, 3));
+  const auto day = number(text.substr(5, 2)), year = number(text.substr(12, 4));
+  const auto hour = number(text.substr(17, 2)), minute = number(text.substr(20, 2));
+  const auto second = number(text.substr(23, 2));
+  if (month == kMonths.end() || !day || !year || !hour || !minute || !second) return std::nullopt;
+  std::tm time{};
+  time.tm_year = static_cast<int>(*year) - 1900;
+  time.tm_mon = static_cast<int>(month - kMonths.begin());
+  time.tm_mday = static_cast<int>(*day);
+  time.tm_hour = static_cast<int>(*hour);
+  time.tm_min = static_cast<int>(*minute);
+  time.tm_sec = static_cast<int>(*second);
+  return timegm(&time);
 }
 
 /// "bytes 0-99/1234" or "bytes */1234". RFC 9110, 14.4
@@ -66,12 +84,62 @@ HttpVerdict judge_range(const HttpRange& asked, const HttpHead& head, std::uint6
   if (asked.version.etag.empty() && asked.version.last_modified != head.version.last_modified &&
       asked.size)
     return replaced();
+  if (!asked.version.id.empty() && !head.version.id.empty() && asked.version.id != head.version.id)
+    return again("another version was answered than was asked for");
   const std::uint64_t count = expected->last - expected->first + 1;
   if (received != count) return again(fmt::format("{} of {} bytes came", received, count));
   return {Kind::good, {}, ErrorCode::io, *head.total};
 }
 
+std::string with_code(const HttpHead& head) {
+  return head.code.empty() ? fmt::format("{}", head.status)
+                           : fmt::format("{}, {}", head.status, head.code);
+}
+
+/// 400, 401, 403, and others that no new attempt changes, but for two that say so.
+HttpVerdict refusal(const HttpHead& head, bool opens) {
+  if (head.code == "RequestTimeout") return again("the server waited too long (RequestTimeout)");
+  if (keys_have_expired(head))
+    return again(fmt::format("the keys have expired ({}); renew them", with_code(head)));
+  if (!head.bucket_region.empty())
+    return wrong(ErrorCode::usage,
+                 fmt::format("the server answers {}; the bucket lies in the region {}: state it as "
+                             "network: {{s3: {{region: \"{}\"}}}}",
+                             with_code(head), head.bucket_region, head.bucket_region));
+  if (head.code == "SignatureDoesNotMatch" || head.code == "InvalidAccessKeyId")
+    return wrong(ErrorCode::io, fmt::format("the server does not know these keys, or the secret is "
+                                            "another one ({})",
+                                            with_code(head)));
+  if (head.status != 401 && head.status != 403)
+    return wrong(ErrorCode::io, fmt::format("the server answers {}", with_code(head)));
+  return wrong(
+      ErrorCode::io,
+      fmt::format("the server refuses access ({}){}", with_code(head),
+                  head.code != "AccessDenied" ? ""
+                  : opens ? ": these keys may not read it, or are wrong; some answer so for "
+                            "what is not there, too, where the keys may not list"
+                          : ": these keys may not read it, or are wrong"));
+}
+
 }  // namespace
+
+std::string error_code(std::string_view body) {
+  constexpr std::string_view kBegin = "<Code>", kEnd = "</Code>";
+  const std::size_t begin = body.find(kBegin);
+  if (begin == std::string_view::npos) return {};
+  body.remove_prefix(begin + kBegin.size());
+  const std::string_view code = body.substr(0, body.find(kEnd));
+  const bool word =
+      !code.empty() && code.size() <= 64 && std::all_of(code.begin(), code.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      });
+  return word ? std::string(code) : "";
+}
+
+bool keys_have_expired(const HttpHead& head) {
+  return head.code == "ExpiredToken" || head.code == "TokenRefreshRequired" ||
+         head.code == "InvalidToken";
+}
 
 void HttpHead::take(std::string_view line) {
   line = trimmed(line);
@@ -89,6 +157,9 @@ void HttpHead::take(std::string_view line) {
   if (is_named(name, "content-length")) length = number(value);
   if (is_named(name, "etag") && !value.starts_with("W/")) version.etag = value;
   if (is_named(name, "last-modified")) version.last_modified = value;
+  if (is_named(name, "x-amz-version-id") && value != "null") version.id = value;
+  if (is_named(name, "x-amz-bucket-region")) bucket_region = value;
+  if (is_named(name, "date")) date_s = seconds_of_date(value);
   if (is_named(name, "content-encoding")) encoding = value;
   if (is_named(name, "location")) location = value;
   if (is_named(name, "retry-after")) {
@@ -117,6 +188,8 @@ HttpVerdict judge(const HttpRange& asked, const HttpHead& head, std::uint64_t re
       return again("the server answers with the whole object where a range was asked for (200)");
     case 404:
     case 410:
+      if (head.code == "NoSuchBucket")
+        return wrong(ErrorCode::not_found, "there is no such bucket (NoSuchBucket)");
       if (opens) return {Kind::absent, {}, ErrorCode::io, 0};
       return wrong(ErrorCode::not_found, "is gone since it was opened");
     case 412:
@@ -124,9 +197,6 @@ HttpVerdict judge(const HttpRange& asked, const HttpHead& head, std::uint64_t re
     case 416:
       if (opens && head.total == 0) return {Kind::good, {}, ErrorCode::io, 0};
       return wrong(ErrorCode::corrupt, "ends before the bytes that were asked for (416)");
-    case 401:
-    case 403:
-      return wrong(ErrorCode::io, fmt::format("the server refuses access ({})", head.status));
     case 408:
     case 429:
       return again(fmt::format("the server answers {}", head.status));
@@ -134,7 +204,7 @@ HttpVerdict judge(const HttpRange& asked, const HttpHead& head, std::uint64_t re
       break;
   }
   if (head.status >= 500) return again(fmt::format("the server answers {}", head.status));
-  if (head.status >= 300 && head.status < 400)
+  if (head.status >= 300 && head.status < 400 && head.bucket_region.empty())
     return wrong(
         ErrorCode::io,
         fmt::format(
@@ -142,7 +212,7 @@ HttpVerdict judge(const HttpRange& asked, const HttpHead& head, std::uint64_t re
             "itself{}",
             head.status,
             head.location.empty() ? "" : ", " + head.location.substr(0, head.location.find('?'))));
-  return wrong(ErrorCode::io, fmt::format("the server answers {}", head.status));
+  return refusal(head, opens);
 }
 
 }  // namespace headrace::storage

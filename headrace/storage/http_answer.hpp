@@ -17,6 +17,7 @@ namespace headrace::storage {
 struct HttpVersion {
   std::string etag;           ///< strong ones alone
   std::string last_modified;  ///< as the server writes it
+  std::string id;             ///< of a bucket that keeps versions (x-amz-version-id)
 };
 
 /// A range of an object, as it is asked for.
@@ -42,6 +43,9 @@ struct HttpHead {
   HttpVersion version;
   std::string encoding, location;
   std::optional<int> retry_after_s;
+  std::optional<std::int64_t> date_s;  ///< the server's clock, since 1970
+  std::string bucket_region;           ///< of S3: where the bucket lies
+  std::string code;                    ///< of S3: the error's, from the body (error_code)
 
   /// One line, with or without its end. A status line begins a new head.
   void take(std::string_view line);
@@ -55,6 +59,12 @@ struct HttpVerdict {
   ErrorCode code = ErrorCode::io;  ///< the same
   std::uint64_t size = 0;          ///< of the object; of good
 };
+
+/// The code of an error of S3, such as "AccessDenied", from the beginning of a body that may be one;
+/// else empty.
+std::string error_code(std::string_view body);
+/// Whether these keys were right once: new ones may be there by now.
+bool keys_have_expired(const HttpHead& head);
 
 /// Which bytes of the object an answer with this head has to have; nothing where it can't be right.
 /// From the head alone, before a byte is kept.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <list>
+#include <map>
 #include <mutex>
 #include <random>
 #include <set>
@@ -20,6 +21,7 @@
 #include "headrace/core/of_this_process.hpp"
 #include "headrace/storage/curl.hpp"
 #include "headrace/storage/network_options.hpp"
+#include "headrace/storage/s3_signer.hpp"
 
 namespace headrace::storage {
 namespace {
@@ -29,6 +31,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{100}, kLongestPause{5000};
 constexpr std::size_t kUselessBytes = 64 << 10;  // of an error's text; more is not waited for
+constexpr std::size_t kErrorBytes = 2 << 10;     // of it, where the code stands
 constexpr int kConnectTimeoutMs = 10000;
 constexpr std::uint64_t kSlowestBytesPerMs = 10;  // a large range may take longer than give_up_s
 constexpr int kIdleMs = 60000;
@@ -46,7 +49,11 @@ struct HttpTransfer {
   HttpRequest asked;
   HttpHead head;
   std::size_t received = 0, useless = 0;
+  std::string said;  ///< the beginning of a body that is not the range
   int attempts = 0;
+  // Of this attempt.
+  bool states_version = false;
+  std::int64_t clock_ahead_s = 0;  ///< by which it was signed
   Clock::time_point begun, give_up, not_before;
   Curl::List* lines = nullptr;
   char error[Curl::kErrorBytes] = {};
@@ -68,6 +75,7 @@ std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* us
   const auto range = expected_range(transfer.asked.range, transfer.head);
   if (!range) {
     transfer.useless += given;
+    if (transfer.said.size() < kErrorBytes) transfer.said.append(bytes, given);
     return transfer.useless > kUselessBytes ? 0 : given;
   }
   const std::uint64_t most = range->last - range->first + 1;
@@ -94,6 +102,7 @@ struct HttpReactor::State {
   std::list<std::unique_ptr<HttpTransfer>> under_way, paused;
   std::vector<Curl::Easy*> spare;
   std::set<std::string> answered;  ///< hosts
+  S3Signer signer;
   std::mt19937_64 random{static_cast<std::uint64_t>(Clock::now().time_since_epoch().count())};
 
   State() : curl(Curl::shared()), options(network()), multi(curl.multi_init()) {
@@ -153,18 +162,20 @@ struct HttpReactor::State {
     while (!waiting.empty() && static_cast<int>(under_way.size()) < options->connections) {
       std::unique_ptr<HttpTransfer> transfer = std::move(waiting.front());
       waiting.pop_front();
-      if (begin(*transfer)) {
+      try {
+        begin(*transfer);
         under_way.push_back(std::move(transfer));
-      } else {
-        tell(*transfer,
-             {HttpVerdict::Kind::wrong, "no memory for a request", ErrorCode::memory, 0});
+      } catch (const Error& error) {
+        curl.slist_free_all(std::exchange(transfer->lines, nullptr));
+        tell(*transfer, {HttpVerdict::Kind::wrong, error.what(), error.code(), 0});
       }
     }
   }
 
-  /// False where libcurl has no memory for it.
-  bool begin(Transfer& transfer) {
+  /// Errors: memory; those of keys.
+  void begin(Transfer& transfer) {
     transfer.head = {};
+    transfer.said.clear();
     transfer.received = transfer.useless = 0;
     transfer.error[0] = '\0';
     if (transfer.attempts++ == 0) {
@@ -172,15 +183,16 @@ struct HttpReactor::State {
       transfer.give_up = transfer.begun + std::chrono::seconds(options->give_up_s) +
                          milliseconds(transfer.asked.range.count / kSlowestBytesPerMs);
     }
+    const std::string url = address(transfer);
     Curl::Easy* easy = spare.empty() ? curl.easy_init() : spare.back();
-    if (easy == nullptr) return false;
+    if (easy == nullptr) fail(ErrorCode::memory, "no memory for a request");
     if (!spare.empty()) spare.pop_back();
     curl.easy_reset(easy);
     const auto set = [&](Curl::Option option, auto value) {
       curl.easy_setopt(easy, option, value);
     };
     const std::string range = range_text(transfer.asked.range);
-    set(Curl::kUrl, transfer.asked.url.c_str());
+    set(Curl::kUrl, url.c_str());
     set(Curl::kRange, range.c_str());  // copied, as all texts are
     set(Curl::kProtocols, Curl::kHttpOrHttps);
     set(Curl::kHttpVersion, Curl::kHttp11);
@@ -202,18 +214,33 @@ struct HttpReactor::State {
       set(Curl::kCaFile, options->ca_file.c_str());
       set(Curl::kCaPath, static_cast<const char*>(nullptr));  // not the system's besides
     }
-    const HttpVersion& version = transfer.asked.range.version;
-    if (!version.etag.empty()) {
-      transfer.lines = curl.slist_append(nullptr, ("If-Match: " + version.etag).c_str());
-    } else if (!version.last_modified.empty()) {
-      transfer.lines =
-          curl.slist_append(nullptr, ("If-Unmodified-Since: " + version.last_modified).c_str());
-    }
     set(Curl::kHttpHeader, transfer.lines);
-    if (curl.multi_add_handle(multi, easy) == Curl::kOk) return true;
-    curl.slist_free_all(std::exchange(transfer.lines, nullptr));
+    if (curl.multi_add_handle(multi, easy) == Curl::kOk) return;
     spare.push_back(easy);
-    return false;
+    fail(ErrorCode::memory, "no memory for a request");
+  }
+
+  /// The URL of a request as it is now; its lines of the head go to the transfer.
+  std::string address(Transfer& transfer) {
+    const HttpVersion& version = transfer.asked.range.version;
+    const S3Access* s3 = transfer.asked.s3.get();
+    const auto add = [&](const std::string& line) {
+      transfer.lines = curl.slist_append(transfer.lines, line.c_str());
+    };
+    std::map<std::string, std::string> query;
+    transfer.states_version = s3 != nullptr && !version.id.empty() && !s3->versions_refused;
+    if (transfer.states_version) {
+      query["versionId"] = version.id;
+    } else if (!version.etag.empty()) {
+      add("If-Match: " + version.etag);
+    } else if (!version.last_modified.empty()) {
+      add("If-Unmodified-Since: " + version.last_modified);
+    }
+    if (s3 != nullptr && !s3->anonymous) {
+      transfer.clock_ahead_s = signer.clock_ahead_s(transfer.asked.url);
+      for (const std::string& line : signer.lines(*s3, transfer.asked.url, query)) add(line);
+    }
+    return query.empty() ? transfer.asked.url : transfer.asked.url + "?" + query_text(query);
   }
 
   void end(Curl::Easy* easy, int result) {
@@ -228,6 +255,10 @@ struct HttpReactor::State {
     under_way.erase(it);
     if (transfer->head.status != 0) answered.insert(std::string(host_part(transfer->asked.url)));
     const HttpVerdict verdict = verdict_of(*transfer, result);
+    if (verdict.kind == HttpVerdict::Kind::wrong && is_right_otherwise(*transfer)) {
+      waiting.push_front(std::move(transfer));
+      return;
+    }
     if (verdict.kind == HttpVerdict::Kind::again && pause(*transfer)) {
       paused.push_back(std::move(transfer));
       return;
@@ -235,7 +266,23 @@ struct HttpReactor::State {
     tell(*transfer, verdict);
   }
 
-  HttpVerdict verdict_of(const Transfer& transfer, int result) const {
+  /// Whether a request of S3 that was refused may be made at once by the server's clock, or without
+  /// the version.
+  bool is_right_otherwise(const Transfer& transfer) {
+    const HttpHead& head = transfer.head;
+    const S3Access* s3 = transfer.asked.s3.get();
+    if (s3 == nullptr || transfer.attempts > kAttemptsToReach || Clock::now() >= transfer.give_up)
+      return false;
+    const bool refused = head.status == 400 || head.status == 403;
+    if (refused && head.date_s && !s3->anonymous &&
+        signer.learn_clock(transfer.asked.url, transfer.clock_ahead_s, *head.date_s))
+      return true;
+    if (head.status != 403 || !transfer.states_version) return false;
+    s3->versions_refused = true;
+    return true;
+  }
+
+  HttpVerdict verdict_of(Transfer& transfer, int result) const {
     const HttpRange& asked = transfer.asked.range;
     // A body that was not taken to its end is judged by its head: it is too long, or another range.
     const bool by_head = result == Curl::kOk || result == Curl::kWriteError;
@@ -245,7 +292,11 @@ struct HttpReactor::State {
               transfer.error[0] != '\0' ? transfer.error : curl.easy_strerror(result),
               ErrorCode::io, 0};
     }
+    transfer.head.code = error_code(transfer.said);
     HttpVerdict verdict = judge(asked, transfer.head, transfer.received);
+    const S3Access* s3 = transfer.asked.s3.get();
+    if (s3 != nullptr && s3->keys.given && keys_have_expired(transfer.head))
+      verdict.kind = HttpVerdict::Kind::wrong;  // nobody renews those of the environment
     if (result == Curl::kWriteError && verdict.kind == HttpVerdict::Kind::good)
       return {HttpVerdict::Kind::again, "more bytes came than the answer states", ErrorCode::io, 0};
     return verdict;

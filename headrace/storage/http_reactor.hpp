@@ -9,6 +9,7 @@
 #include <string>
 
 #include "headrace/storage/http_answer.hpp"
+#include "headrace/storage/s3_site.hpp"
 
 namespace headrace::storage {
 
@@ -24,7 +25,8 @@ struct HttpRequest {
   std::string url;   ///< percent-encoded
   std::string name;  ///< of the object, for errors
   HttpRange range;
-  std::span<std::byte> dst;  ///< range.count bytes; must stay until `done` was called
+  std::shared_ptr<const S3Access> s3;  ///< how it is signed; null: it is not of S3
+  std::span<std::byte> dst;            ///< range.count bytes; must stay until `done` was called
   /// As ReadDone: called once, by the reactor's thread; neither throws nor waits.
   std::function<void(const HttpAnswer& answer, std::exception_ptr failure)> done;
 };
@@ -33,7 +35,7 @@ struct HttpRequest {
 /// At most NetworkOptions::connections are under way, others wait in their order. HTTP/1.1, no
 /// redirect, no proxy of the environment, no cookie, no .netrc. A request whose answer is not
 /// exactly what was asked for is made again, after a growing and random pause or what the server
-/// asks for (Retry-After), until give_up_s have passed. Safe from any thread.
+/// asks for (Retry-After), until give_up_s have passed. Of S3 each attempt is signed anew. Safe from any thread.
 class HttpReactor {
  public:
   /// That of this process; a forked one has its own. Errors: unsupported (no libcurl).

@@ -16,7 +16,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/storage/http_reactor.hpp"
-#include "headrace/storage/network_options.hpp"
+#include "headrace/storage/network_hosts.hpp"
+#include "headrace/storage/s3_site.hpp"
 
 namespace headrace::storage {
 namespace {
@@ -28,21 +29,6 @@ constexpr std::size_t kKeptObjects = 4096;
 constexpr std::uint64_t kMergeGap = 8 << 10, kLargestRead = 8 << 20;
 
 RequestCost http_cost() { return {kMergeGap, kLargestRead, true}; }
-
-bool is_unreserved(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~' || c == '/';
-}
-
-/// RFC 3986, 2.1
-std::string percent_encoded(std::string_view key) {
-  std::string out;
-  for (const char c : key) {
-    out += is_unreserved(c) ? std::string(1, c)
-                            : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
 
 /// Waits for what `start` begins. Not from the reactor's thread.
 void wait_for(const std::function<void(const ReadDone&)>& start) {
@@ -63,10 +49,12 @@ void wait_for(const std::function<void(const ReadDone&)>& start) {
 
 class HttpObject : public Object {
  public:
-  HttpObject(std::string url, std::string name, std::uint64_t size, HttpVersion version,
+  /// request: the one that opened it.
+  HttpObject(const HttpRequest& request, std::uint64_t size, HttpVersion version,
              std::vector<std::byte> head)
-      : url_(std::move(url)),
-        name_(std::move(name)),
+      : url_(request.url),
+        name_(request.name),
+        s3_(request.s3),
         size_(size),
         version_(std::move(version)),
         head_(std::move(head)) {}
@@ -74,6 +62,7 @@ class HttpObject : public Object {
   std::uint64_t size_bytes() const override { return size_; }
   std::string describe() const override { return name_; }
   std::string identity() const override {
+    if (!version_.id.empty()) return version_.id;
     return version_.etag.empty() ? version_.last_modified : version_.etag;
   }
   RequestCost cost() const override { return http_cost(); }
@@ -98,6 +87,7 @@ class HttpObject : public Object {
     HttpRequest request;
     request.url = url_;
     request.name = name_;
+    request.s3 = s3_;
     request.range = {offset, dst.size(), false, size_, version_};
     request.dst = dst;
     request.done = [done](const HttpAnswer&, std::exception_ptr failure) { done(failure); };
@@ -106,6 +96,7 @@ class HttpObject : public Object {
 
  private:
   std::string url_, name_;
+  std::shared_ptr<const S3Access> s3_;
   std::uint64_t size_;
   HttpVersion version_;
   std::vector<std::byte> head_;
@@ -166,6 +157,9 @@ class HttpStore : public Store {
  public:
   explicit HttpStore(const Place& place) : place_(place) {
     check_host_is_named(place, place.describe());
+    S3Site site = is_s3(place) ? s3_site(place) : S3Site{place, nullptr};
+    base_ = std::move(site.base);
+    s3_ = std::move(site.access);
   }
 
   std::shared_ptr<const Object> open(const std::string& key) const override {
@@ -191,22 +185,23 @@ class HttpStore : public Store {
     const bool from_end = tail_bytes > 0;
     auto bytes = std::make_shared<std::vector<std::byte>>(from_end ? tail_bytes : kHeadBytes);
     HttpRequest request;
-    request.url = place_.join(percent_encoded(key)).describe();
+    request.url = base_.join(percent_encoded(key)).describe();
     request.name = describe(key);
+    request.s3 = s3_;
     request.range = {0, bytes->size(), from_end, std::nullopt, {}};
     request.dst = *bytes;
-    request.done = [done, bytes, from_end, key, url = request.url, name = request.name, kept](
-                       const HttpAnswer& answer, std::exception_ptr failure) {
+    request.done = [done, bytes, from_end, key, asked = request, kept](const HttpAnswer& answer,
+                                                                       std::exception_ptr failure) {
       if (failure || answer.absent) {
         done({}, failure);
         return;
       }
       bytes->resize(answer.bytes);
       OpenedTail opened;
-      opened.object = std::make_shared<HttpObject>(url, name, answer.size, answer.version,
+      opened.object = std::make_shared<HttpObject>(asked, answer.size, answer.version,
                                                    from_end ? std::vector<std::byte>() : *bytes);
       if (answer.version.etag.empty() && answer.version.last_modified.empty())
-        kept->note_unpinned(name);
+        kept->note_unpinned(asked.name);
       // Small objects are metadata, of which a new one may come; others are read again and again.
       if (from_end || answer.size > kHeadBytes) kept->keep(key, opened.object);
       if (from_end) opened.tail = std::move(*bytes);
@@ -219,8 +214,8 @@ class HttpStore : public Store {
   void put(const std::string& key, std::span<const std::byte>) override { refuse(key); }
   void erase(const std::string& key) override { refuse(key); }
   std::vector<std::string> list(const std::string& prefix) const override {
-    fail(ErrorCode::unsupported,
-         "{}: what lies there can't be listed over HTTP; copy it to a folder", describe(prefix));
+    fail(ErrorCode::unsupported, "{}: what lies at a URL can't be listed; copy it to a folder",
+         describe(prefix));
   }
   bool can_list() const override { return false; }
   std::string describe(const std::string& key) const override {
@@ -256,11 +251,12 @@ class HttpStore : public Store {
   }
 
   [[noreturn]] void refuse(const std::string& key) const {
-    fail(ErrorCode::unsupported, "{}: stores are read over HTTP, not written; write into a folder",
+    fail(ErrorCode::unsupported, "{}: a store at a URL is read, not written; write into a folder",
          describe(key));
   }
 
-  Place place_;
+  Place place_, base_;  ///< as it was named, and as requests see it
+  std::shared_ptr<const S3Access> s3_;
   mutable std::atomic<std::shared_ptr<KeptObjects>> kept_{std::make_shared<KeptObjects>()};
 };
 

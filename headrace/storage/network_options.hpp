@@ -3,9 +3,24 @@
 #include <string>
 #include <vector>
 
-#include "headrace/storage/place.hpp"
+#include "headrace/core/enum_names.hpp"
 
 namespace headrace::storage {
+
+/// Where the bucket's name stands in a URL of S3: in the path ("https://s3.site/slides/x"), or in the
+/// host ("https://slides.s3.site/x"). automatic: in the host at Amazon's, unless it has a dot.
+enum class S3Addressing { automatic, path, host };
+
+/// How buckets of S3 are reached. What is empty is taken from the environment.
+struct S3Options {
+  /// "https://s3.site:9000"; else AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or Amazon's of the region.
+  std::string endpoint;
+  std::string region;  ///< else AWS_REGION, AWS_DEFAULT_REGION, or us-east-1
+  S3Addressing addressing = S3Addressing::automatic;
+  bool anonymous = false;  ///< requests are not signed
+  std::string profile;     ///< whose keys are used (s3_keys.hpp)
+  bool operator==(const S3Options&) const = default;
+};
 
 /// How this process speaks to other machines.
 struct NetworkOptions {
@@ -17,27 +32,24 @@ struct NetworkOptions {
   int connections = 64;  ///< at once, to one host
   int stall_s = 10;      ///< a request on which no byte came for so long is made again
   int give_up_s = 60;    ///< after so long a request that does not succeed is an error
+  S3Options s3 = {};
   bool operator==(const NetworkOptions&) const = default;
 };
 
 /// Adds hosts to those that may be spoken to. Errors: usage (one that is none, or has a path). Safe
 /// from any thread.
 void name_hosts(const std::vector<std::string>& hosts);
-/// Adds that of a place that a user gave, where it is a URL. Never fails: of a URL that can't be
-/// opened, who opens it tells why.
-void name_host_of(const std::string& written);
-/// Sets all else for the requests that begin from now on (an empty ca_file stays what it was), and
-/// adds the hosts. Errors, threads: the
-/// same.
+/// Sets all else for the requests that begin from now on, and adds the hosts and that of the endpoint
+/// of S3. Texts that are empty, and what of S3 is as by default, stay what they were. Errors, threads:
+/// the same.
 void set_network(const NetworkOptions& options);
 std::shared_ptr<const NetworkOptions> network();
 
-/// "host:port" of a URL over HTTP, in lower case, with the scheme's port where it states none.
-/// Errors: usage (no host, a user or password in it, a query or fragment).
-std::string host_of(const Place& url);
-
-/// Errors: usage (its host was not named; says how to name it). Local places pass. Every HTTP store is
-/// checked so; who knows what named the place says it.
-void check_host_is_named(const Place& place, const std::string& named_by);
-
 }  // namespace headrace::storage
+
+template <>
+inline constexpr auto headrace::kNamesOf<headrace::storage::S3Addressing> =
+    headrace::names<headrace::storage::S3Addressing>(
+        {{headrace::storage::S3Addressing::automatic, "auto"},
+         {headrace::storage::S3Addressing::path, "path"},
+         {headrace::storage::S3Addressing::host, "host"}});

@@ -6,12 +6,15 @@
 #include "headrace/storage/http_store.hpp"
 #include "headrace/storage/local_object.hpp"
 #include "headrace/storage/local_store.hpp"
-#include "headrace/storage/network_options.hpp"
+#include "headrace/storage/network_hosts.hpp"
+#include "headrace/storage/s3_site.hpp"
 
 namespace headrace::storage {
 namespace {
 
-bool is_http(const Place& place) { return place.scheme() == "http" || place.scheme() == "https"; }
+bool is_http(const Place& place) {
+  return place.scheme() == "http" || place.scheme() == "https" || is_s3(place);
+}
 
 void check_scheme(const Place& place) {
   if (!place.is_url() || is_http(place)) return;
@@ -27,7 +30,7 @@ std::shared_ptr<const Object> open_by_http(const Place& place) {
   if (slash < url.find("://") + 3 || slash + 1 == url.size())
     fail(ErrorCode::usage, "{}: expected the URL of an object", url);
   return open_http_store(Place::parse(url.substr(0, slash)))
-      ->open(percent_decoded(url.substr(slash + 1), url));
+      ->open(is_s3(place) ? url.substr(slash + 1) : percent_decoded(url.substr(slash + 1), url));
 }
 
 }  // namespace

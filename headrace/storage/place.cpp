@@ -44,6 +44,30 @@ std::string path_of(const std::string& url) {
 
 }  // namespace
 
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view kUnreserved = "-._~/";
+  std::string out;
+  for (const char c : text) {
+    if (is_letter(c) || (c >= '0' && c <= '9') || kUnreserved.find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return out;
+}
+
+bool is_remote(const std::string& written) {
+  const std::string scheme = scheme_of(written);
+  return !scheme.empty() && scheme != "file";
+}
+
+std::string name_of_place(const std::string& written) {
+  const std::string name = std::filesystem::path(written).filename().string();
+  const std::string scheme = scheme_of(written);
+  return scheme == "http" || scheme == "https" ? percent_decoded(name, written) : name;
+}
+
 std::string percent_decoded(std::string_view escaped, const std::string& origin) {
   std::string out;
   for (std::size_t i = 0; i < escaped.size(); ++i) {

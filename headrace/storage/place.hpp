@@ -43,8 +43,17 @@ class Place {
   std::string scheme_, text_;
 };
 
+/// Whether what a user wrote is a URL of something that is no file of this machine.
+bool is_remote(const std::string& written);
+
+/// The last part of a path or URL, as a file would be named: "b c.svs" of "https://h/a/b%20c.svs". Errors:
+/// usage (a broken % in it).
+std::string name_of_place(const std::string& written);
+
 /// The text with the byte in place of each %XX. origin: for errors. Errors: usage (a % that stands for
 /// no byte of a path).
 std::string percent_decoded(std::string_view escaped, const std::string& origin);
+/// The text with %XX for each byte that is neither unreserved nor '/'. RFC 3986, 2.1 and 2.3
+std::string percent_encoded(std::string_view text);
 
 }  // namespace headrace::storage

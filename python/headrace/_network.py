@@ -18,3 +18,22 @@ def allow_hosts(*hosts: str, ca_file: Optional[Union[str, "os.PathLike[str]"]] =
     For the whole process, from the next request on. Safe from any thread.
     """
     _core.allow_hosts(list(hosts), "" if ca_file is None else path_text(ca_file))
+
+
+def use_s3(endpoint: str = "", *, region: str = "", addressing: str = "auto", anonymous: bool = False, profile: str = "") -> None:
+    """Says how buckets of ``s3://`` are reached, and allows connections to the endpoint.
+
+    Keys are those of the environment (``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_SESSION_TOKEN``) or of
+    ``~/.aws/credentials``; they are never an argument, since arguments stand in notebooks and logs.
+
+    :param endpoint: such as ``"https://s3.site:9000"``; without it ``AWS_ENDPOINT_URL`` or Amazon's of the region, whose host
+        :func:`allow_hosts` has to name.
+    :param region: else ``AWS_REGION``, or us-east-1.
+    :param addressing: where the bucket's name stands in a URL: ``"path"``, ``"host"``, or ``"auto"``.
+    :param anonymous: requests are not signed, for buckets that anybody may read.
+    :param profile: whose keys are used.
+    :raises headrace.UsageError: an endpoint that is none.
+
+    For the whole process, for stores that are opened from now on. What is left out stays what it was. Safe from any thread.
+    """
+    _core.use_s3(endpoint, region, addressing, anonymous, profile)

@@ -104,7 +104,7 @@ def ingest_slides(
 
     An interrupted run is finished by calling it again. ``None`` means the default of the command line.
 
-    :param inputs: slides, images, and folders of them; one or several.
+    :param inputs: slides, images, and folders of them; URLs of slides, or one below which the table's names lie; one or several.
     :param out: the store, a folder ending in .zarr.
     :param table: cohort table (CSV): file, image, case, cohort, scanner, split, …, annotation, coding, mpp.
     :param annotations: folder of masks (PNG, TIFF) and QuPath GeoJSON, named as the images or with _mask after it.

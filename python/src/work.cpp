@@ -3,11 +3,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "headrace/core/option_choice.hpp"
 #include "headrace/imaging/dicom/dicom_dictionary.hpp"
 #include "headrace/ingest/ingest_report.hpp"
 #include "headrace/ingest/names/identifying_text.hpp"
 #include "headrace/ingest/versions/verify_folder.hpp"
 #include "headrace/pixels/statistics/choose_statistics.hpp"
+#include "headrace/storage/network_hosts.hpp"
 #include "headrace/storage/network_options.hpp"
 #include "learn/process/process_file.hpp"
 #include "python/src/bindings.hpp"
@@ -77,6 +79,17 @@ void bind_work(nb::module_& module) {
         storage::set_network({.hosts = hosts, .ca_file = ca_file});
       },
       nb::arg("hosts"), nb::arg("ca_file"));
+  module.def(
+      "use_s3",
+      [](const std::string& endpoint, const std::string& region, const std::string& addressing,
+         bool anonymous, const std::string& profile) {
+        storage::NetworkOptions options = *storage::network();
+        options.s3 = {endpoint, region, choice_of<storage::S3Addressing>("addressing", addressing),
+                      anonymous, profile};
+        storage::set_network(options);
+      },
+      nb::arg("endpoint"), nb::arg("region"), nb::arg("addressing"), nb::arg("anonymous"),
+      nb::arg("profile"));
   module.def("work_option_keys", &work_option_keys);
   module.def("why_identifying",
              [](const std::string& text) { return ingest::why_identifying(text); });

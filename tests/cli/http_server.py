@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
 
 import pytest
 from local_servers import free_port, installed
@@ -24,6 +25,14 @@ class Faults:
     def __init__(self, fault=None, kind="tile", every=1):
         self.fault, self.kind, self.every = fault, kind, every
         self.seen, self.spoiled, self.lock, self.requests = 0, set(), threading.Lock(), []
+
+    version = None  # what the server calls each object's
+
+    def date(self):
+        """What it says of the time; None: nothing."""
+
+    def refusal(self, path, lines):
+        """(status, code) of a request that is refused before anything is looked at; None: it is not."""
 
     def of(self, path, span, kind):
         with self.lock:
@@ -56,6 +65,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self, status, fields, body=b"", sent=None):
         self.send_response_only(status)
+        if date := self.faults.date():
+            self.send_header("Date", date)
         for name, value in {"Content-Length": len(body), **fields}.items():
             if value is not None:
                 self.send_header(name, str(value))
@@ -72,7 +83,10 @@ class Handler(BaseHTTPRequestHandler):
     def get(self):
         span = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
         assert span, "every request asks for a range"
-        file = self.root / self.path.lstrip("/")
+        if refusal := self.faults.refusal(self.path, {name.lower(): value for name, value in self.headers.items()}):
+            status, code = refusal
+            return self.answer(status, {}, f"<?xml version=\"1.0\"?><Error><Code>{code}</Code></Error>".encode())
+        file = self.root / unquote(self.path.partition("?")[0]).lstrip("/")
         if not file.is_file():
             return self.answer(404, {})
         size = file.stat().st_size
@@ -89,6 +103,8 @@ class Handler(BaseHTTPRequestHandler):
             opened.seek(first)
             body = opened.read(last - first + 1)
         fields = {"Content-Range": f"bytes {first}-{last}/{size}", "ETag": etag}
+        if self.faults.version:
+            fields["x-amz-version-id"] = self.faults.version
         if fault is None:
             return self.answer(206, fields, body)
         return getattr(self, "do_" + fault.replace(" ", "_"))(fields, body, file)

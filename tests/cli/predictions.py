@@ -61,10 +61,10 @@ def phantom_scan_config(store):
     return _SCANS.format(store=store, batches=10, spacing_mm=[16, 8, 8], lesions="lesion_classes: [lesion]")
 
 
-def trained(folder, name, config, *options):
+def trained(folder, name, config, *options, environment=None):
     """The folder of a run of this configuration."""
     (folder / f"{name}.yaml").write_text(config)
-    headrace("train", "--config", folder / f"{name}.yaml", "--out", folder / name, *options)
+    headrace("train", "--config", folder / f"{name}.yaml", "--out", folder / name, *options, environment=environment)
     return folder / name
 
 

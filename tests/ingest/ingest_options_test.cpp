@@ -119,8 +119,12 @@ TEST(IngestOptions, TheRunbookHasEachWithItsDefaultAndWhatItTakes) {
       cells[column] = default_of(keys[i]);
       for (const std::string& choice : keys[i].choices)
         EXPECT_NE(words.find(choice), std::string::npos) << name << ": " << choice;
-      if (option.limits) EXPECT_NE(words.find(option.limits->said), std::string::npos) << name;
-      if (option.hash != Hashed::never) EXPECT_NE(words.find("hashed"), std::string::npos) << name;
+      if (option.limits) {
+        EXPECT_NE(words.find(option.limits->said), std::string::npos) << name;
+      }
+      if (option.hash != Hashed::never) {
+        EXPECT_NE(words.find("hashed"), std::string::npos) << name;
+      }
     }
   }
   for (const auto& [name, cells] : rows) {

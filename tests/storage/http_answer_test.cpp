@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "headrace/storage/network_hosts.hpp"
 #include "headrace/storage/network_options.hpp"
 #include "tests/core/error_of.hpp"
 
@@ -19,7 +20,7 @@ HttpHead head_of(std::initializer_list<const char*> lines) {
 }
 
 /// 10 bytes from 5 on of an object of 100.
-HttpRange range() { return {5, 10, false, 100, {"\"e\"", ""}}; }
+HttpRange range() { return {5, 10, false, 100, {"\"e\"", "", ""}}; }
 
 TEST(HttpAnswer, LinesAreReadInAnyCase) {
   const HttpHead head =

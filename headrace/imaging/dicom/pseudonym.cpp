@@ -1,11 +1,7 @@
 #include "headrace/imaging/dicom/pseudonym.hpp"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
-#include <array>
-
 #include "headrace/core/error.hpp"
+#include "headrace/core/sha256.hpp"
 
 namespace headrace::imaging {
 
@@ -22,15 +18,8 @@ std::string Pseudonymizer::operator()(std::string_view kind, std::string_view id
   std::string message(kind);
   message += '\0';
   message += identifier;
-  std::array<unsigned char, 32> digest{};
-  unsigned int size = 0;
-  HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
-       reinterpret_cast<const unsigned char*>(message.data()), message.size(), digest.data(),
-       &size);
   constexpr std::size_t kKeptBytes = 16;
-  std::string hex;
-  for (std::size_t i = 0; i < kKeptBytes; ++i) hex += fmt::format("{:02x}", digest[i]);
-  return hex;
+  return hex_text(hmac_sha256(key_, message).substr(0, kKeptBytes));
 }
 
 }  // namespace headrace::imaging

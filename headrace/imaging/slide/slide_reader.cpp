@@ -10,6 +10,7 @@
 #include "headrace/imaging/slide/slide_file.hpp"
 #include "headrace/imaging/slide/slide_formats.hpp"
 #include "headrace/imaging/slide/transparent_outside.hpp"
+#include "headrace/storage/cached_blocks.hpp"
 #include "headrace/storage/open_store.hpp"
 
 namespace headrace::imaging {
@@ -59,7 +60,7 @@ void SlideReader::read_patches(std::span<const SlidePatch> patches, std::int64_t
 }
 
 std::unique_ptr<SlideReader> SlideReader::open(std::shared_ptr<const storage::Object> object) {
-  const SlideFile file(std::move(object));
+  const SlideFile file(storage::with_cached_blocks(std::move(object)));
   const SlideFormat* named = slide_format_of(file.name);
   // Some scanners' formats are TIFFs as well: without OpenSlide their names tell them.
   if (file.openslide == nullptr && named != nullptr && named->open == nullptr)

@@ -118,6 +118,10 @@ std::unique_ptr<SlideReader> open_tiff_slide(const SlideFile& file) {
   if (const auto why = why_no_rgb(level0)) fail(ErrorCode::unsupported, "{}: {}", file.name, *why);
   auto slide = open_pixels(file, pages);
   SlideInfo info = slide->info();
+  // OpenSlide's name for those that it would take, whether it is there or not, or reads this one:
+  // the format is part of the dataset's hash.
+  const bool generic = level0.tiled() && pages.is_first && pages.planes.empty();
+  info.format = generic ? "generic-tiff" : "tiff";
   const PixelSize size = tiff_pixel_size(level0, pages.ome);
   info.mpp_y = size.mpp_y;
   info.mpp_x = size.mpp_x;

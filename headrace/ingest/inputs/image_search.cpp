@@ -15,6 +15,7 @@
 #include "headrace/imaging/dicom/slide_files.hpp"
 #include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/slide/slide_formats.hpp"
+#include "headrace/storage/place.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -157,7 +158,7 @@ std::vector<std::string> image_files(const std::vector<std::string>& inputs,
   std::set<std::string> real;
   for (const auto& input : inputs) {
     const InputKind kind = input_kind(input);
-    if (kind == InputKind::file) {
+    if (kind == InputKind::file || storage::is_remote(input)) {
       found.insert(input);
       continue;
     }
@@ -186,6 +187,7 @@ std::vector<std::string> image_files(const std::vector<std::string>& inputs,
 }
 
 bool is_named_or_seen_dicom(const std::string& path) {
+  if (storage::is_remote(path)) return false;  // its folder can't be looked through
   if (lowered(fs::path(path).extension().string()) == ".dcm") return true;
   return (has_no_ending(path) || has_dicom_ending(path)) && imaging::is_dicom_file(path);
 }

@@ -9,6 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/input_path.hpp"
 #include "headrace/core/text.hpp"
+#include "headrace/storage/place.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -27,6 +28,12 @@ std::size_t equal_parts(const fs::path& a, const fs::path& b) {
     ++count;
   }
   return count;
+}
+
+std::string url_below(const std::string& url, const std::string& name) {
+  const storage::Place root =
+      storage::Place::parse(url.ends_with('/') ? url.substr(0, url.size() - 1) : url);
+  return root.join(root.scheme() == "s3" ? name : storage::percent_encoded(name)).describe();
 }
 
 }  // namespace
@@ -57,6 +64,10 @@ FileFinder::FileFinder(const std::vector<std::string>& inputs, const std::string
   const fs::path folder = fs::path(table).parent_path();
   folders_.push_back(folder.empty() ? "." : folder.string());
   for (const auto& input : inputs) {
+    if (storage::is_remote(input)) {
+      (has_image_ending(input) ? files_ : urls_).push_back(input);
+      continue;
+    }
     const InputKind kind = input_kind(input);
     if (kind == InputKind::neither) fail(ErrorCode::not_found, "{}", no_input(input));
     (kind == InputKind::folder ? folders_ : files_).push_back(input);
@@ -76,6 +87,7 @@ std::vector<std::string> FileFinder::fitting(const std::string& name) const {
     const std::string file = fs::weakly_canonical(path, error).string();
     if (known.insert(error ? path : file).second) found.push_back(path);
   };
+  if (storage::is_remote(name)) return {name};
   if (fs::path(name).is_absolute()) {
     if (there(name)) take(name);
     return found;
@@ -90,6 +102,8 @@ std::vector<std::string> FileFinder::fitting(const std::string& name) const {
   for (const auto& file : files_) {
     if (most > 0 && equal_parts(file, name) == most) take(file);
   }
+  if (!found.empty()) return found;
+  for (const auto& url : urls_) found.push_back(url_below(url, name));
   return found;
 }
 

@@ -15,7 +15,8 @@ std::optional<std::string> annotation_stem(const std::string& file);
 std::string panda_table_in(const std::vector<std::string>& inputs);
 
 /// Finds the files that a table names: below the table's folder, below the input folders, or among
-/// the input files.
+/// the input files; else below an input that is a URL, where it can't be looked whether they are
+/// there. A name may be a URL itself.
 class FileFinder {
  public:
   /// with_folders: a name may also be that of a folder.
@@ -39,7 +40,7 @@ class FileFinder {
 
   bool there(const std::string& path) const;
 
-  std::vector<std::string> folders_, files_;
+  std::vector<std::string> folders_, files_, urls_;
   bool with_folders_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "headrace/core/sha256.hpp"
 #include "headrace/core/text.hpp"
+#include "headrace/storage/place.hpp"
 
 namespace headrace::ingest {
 
@@ -30,7 +31,7 @@ std::string plain_id(std::string text) {
 }
 
 std::string id_of_file(const std::string& file) {
-  const std::filesystem::path name = std::filesystem::path(file).filename();
+  const std::filesystem::path name = storage::name_of_place(file);
   // "1.2.840.10008" is an identifier, and has no ending.
   const std::string ending = name.extension().string();
   const bool number =

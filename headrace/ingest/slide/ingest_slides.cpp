@@ -129,23 +129,29 @@ CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort
   return plan;
 }
 
+std::string place_of_file(const std::string& file) {
+  return storage::is_remote(file) ? file : std::filesystem::canonical(file).string();
+}
+
 /// Where the files of the slides lie, with those of earlier runs.
 void put_references(storage::Store& store, const cohort::StoreVersion& version,
                     const std::vector<SlideCase>& slides, const std::vector<SlideProbe>& probes) {
   std::map<std::string, cohort::ReferencedFile> files;
   for (std::size_t i = 0; i < slides.size(); ++i) {
     if (!version.images.contains(slides[i].id)) continue;  // it was left out
-    files[slides[i].id] = {std::filesystem::canonical(slides[i].file).string(),
-                           probes[i].stamp.size_bytes, probes[i].identity, probes[i].stamp.sha256};
+    files[slides[i].id] = {place_of_file(slides[i].file), probes[i].stamp.size_bytes,
+                           probes[i].identity, probes[i].stamp.sha256};
   }
-  const auto references = cohort::with_local_files(cohort::read_references(store), files);
+  const auto references = cohort::with_files(cohort::read_references(store), files);
   store.put_text(cohort::kReferencesKey, cohort::references_text(references));
 }
 
-/// Errors: unsupported (the store's files lie at a URL).
-void check_can_refer(const std::string& out) {
+/// Errors: unsupported (the files of the slides, and those that the store refers to, don't lie together).
+void check_can_refer(const std::string& out, const std::vector<SlideCase>& slides) {
   const auto store = storage::open_store(storage::Place::parse(out));
-  cohort::with_local_files(cohort::read_references(*store), {});
+  std::map<std::string, cohort::ReferencedFile> files;
+  for (const SlideCase& slide : slides) files[slide.id].file = place_of_file(slide.file);
+  cohort::with_files(cohort::read_references(*store), files);
 }
 
 SlideIngestResult sum_up(const CohortOutcome& outcome) {
@@ -169,7 +175,7 @@ SlideIngestResult run(const SlideIngestOptions& options) {
   if (cohort.slides.empty()) bad.check(0);
   ThreadPool pool(options.jobs);
   const auto names = label_names(cohort.classes, cohort.class_sets);
-  if (options.pixels == PixelsBy::reference) check_can_refer(options.out);
+  if (options.pixels == PixelsBy::reference) check_can_refer(options.out, cohort.slides);
   const auto probes = look_at_all(options, cohort, names, pool, bad);
   bad.check(cohort.slides.size());
   device::BufferPool buffers(kKeepBytes);

@@ -7,8 +7,10 @@ namespace headrace::ingest {
 WorkOptions options_of(SlideIngestOptions& o) {
   const std::string cohort = "Cohort", store = "Store";
   return {
-      WorkOption{"inputs", &o.inputs,
-                 "slides, images, and folders of them; PANDA's folder is recognised", ""}
+      WorkOption{
+          "inputs", &o.inputs,
+          "slides, images, and folders of them; URLs of slides, or one below which the table's names lie; PANDA's folder is recognised",
+          ""}
           .as_argument("INPUT"),
       WorkOption{"out", &o.out, "the store, a folder ending in .zarr", ""}.must_be_given(),
       {"table", &o.table,

@@ -16,7 +16,7 @@
 #include "headrace/ingest/store/manifest.hpp"
 #include "headrace/ingest/store/stored_keys.hpp"
 #include "headrace/ingest/versions/version_log.hpp"
-#include "headrace/storage/network_options.hpp"
+#include "headrace/storage/network_hosts.hpp"
 #include "headrace/storage/open_store.hpp"
 
 namespace headrace::ingest {

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "headrace/loader/config/loader_config_parts.hpp"
+#include "headrace/storage/network_hosts.hpp"
 #include "headrace/transform/slide/slide_spec.hpp"
 #include "headrace/transform/volume/volume_spec.hpp"
 

@@ -1,0 +1,97 @@
+#include "headrace/storage/s3_site.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
+#include <string_view>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
+#include "headrace/storage/network_hosts.hpp"
+#include "headrace/storage/network_options.hpp"
+
+namespace headrace::storage {
+namespace {
+
+constexpr std::string_view kScheme = "s3://";
+
+std::string variable(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const char* text = std::getenv(name);
+    if (text != nullptr && *text != '\0') return text;
+  }
+  return {};
+}
+
+std::string region_of(const S3Options& options) {
+  if (!options.region.empty()) return options.region;
+  const std::string region = variable({"AWS_REGION", "AWS_DEFAULT_REGION"});
+  return region.empty() ? "us-east-1" : region;
+}
+
+std::string written_endpoint(const S3Options& options) {
+  return options.endpoint.empty() ? variable({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"})
+                                  : options.endpoint;
+}
+
+Place endpoint_of(const S3Options& options) {
+  const std::string written = written_endpoint(options);
+  if (!written.empty()) return s3_endpoint(written);
+  return Place::parse(fmt::format("https://s3.{}.amazonaws.com", region_of(options)));
+}
+
+bool is_bucket(std::string_view name) {
+  return name.size() >= 3 && name.size() <= 63 && std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '.' || c == '_';
+         });
+}
+
+}  // namespace
+
+bool is_s3(const Place& place) { return place.scheme() == "s3"; }
+
+Place s3_endpoint() { return endpoint_of(network()->s3); }
+
+Place s3_endpoint(const std::string& written) {
+  std::string text = written;
+  while (text.ends_with('/')) text.pop_back();
+  const Place place = Place::parse(text);
+  const bool http = place.scheme() == "http" || place.scheme() == "https";
+  if (!http || text.find('/', text.find("://") + 3) != std::string::npos)
+    fail(ErrorCode::usage, "'{}' is no endpoint of S3; expected a URL like https://s3.site:9000",
+         http && text.find_first_of("@?#") != std::string::npos ? "…" : text);
+  host_of(place);
+  // As it stands in the header Host, which is signed.
+  const std::string_view usual = place.scheme() == "https" ? ":443" : ":80";
+  if (text.ends_with(usual)) text.resize(text.size() - usual.size());
+  return Place::parse(text);
+}
+
+S3Site s3_site(const Place& place) {
+  const S3Options options = network()->s3;
+  const std::string rest = place.describe().substr(kScheme.size());
+  const std::string bucket = rest.substr(0, rest.find('/'));
+  if (!is_bucket(bucket))
+    fail(ErrorCode::usage, "{}: '{}' is no name of a bucket; expected s3://bucket/key",
+         place.describe(), bucket);
+  std::string key = rest.substr(bucket.size());
+  while (key.ends_with('/')) key.pop_back();
+  const std::string endpoint = endpoint_of(options).describe();
+  const bool in_host = options.addressing == S3Addressing::host ||
+                       (options.addressing == S3Addressing::automatic &&
+                        written_endpoint(options).empty() && bucket.find('.') == std::string::npos);
+  const std::size_t host = endpoint.find("://") + 3;
+  const std::string base =
+      in_host ? fmt::format("{}{}.{}", endpoint.substr(0, host), bucket, endpoint.substr(host))
+              : fmt::format("{}/{}", endpoint, bucket);
+  auto access = std::make_shared<S3Access>();
+  access->region = region_of(options);
+  access->anonymous = options.anonymous;
+  if (!options.anonymous) access->keys = find_s3_keys(options.profile);
+  return {Place::parse(base + percent_encoded(key)), std::move(access)};
+}
+
+}  // namespace headrace::storage
