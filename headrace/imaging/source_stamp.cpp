@@ -9,7 +9,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/imaging/slide/slide_formats.hpp"
 #include "headrace/storage/open_store.hpp"
-#include "headrace/storage/run_requests.hpp"
+#include "headrace/storage/read_runs.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -30,10 +30,7 @@ constexpr Pieces kOfSlice{std::uint64_t{64} << 10, std::uint64_t{16} << 10, 4};
 /// Pieces are asked for together: of an object on a server each is a request.
 void add_bytes(Sha256& sha, const storage::Object& object, const Pieces& pieces) {
   const std::uint64_t size = object.size_bytes();
-  struct Piece {
-    std::uint64_t offset, count;
-  };
-  std::vector<Piece> all;
+  std::vector<storage::ByteRun> all;
   if (size <= pieces.whole_bytes) {
     for (std::uint64_t at = 0; at < size; at += kStepBytes)
       all.push_back({at, std::min(kStepBytes, size - at)});
@@ -43,19 +40,12 @@ void add_bytes(Sha256& sha, const storage::Object& object, const Pieces& pieces)
       all.push_back({last / (pieces.count - 1) * i, pieces.piece_bytes});
     all.push_back({last, pieces.piece_bytes});
   }
-  const bool together = object.cost().asynchronous && size > pieces.whole_bytes;
-  const std::size_t at_once = together ? all.size() : 1;
-  std::vector<std::vector<std::byte>> bytes(at_once);
+  const std::size_t at_once =
+      object.cost().asynchronous && size > pieces.whole_bytes ? all.size() : 1;
   for (std::size_t first = 0; first < all.size(); first += at_once) {
-    const std::size_t count = std::min(at_once, all.size() - first);
-    for (std::size_t i = 0; i < count; ++i) bytes[i].resize(all[first + i].count);
-    storage::run_requests(
-        nullptr, count, [&](std::size_t) { return together; },
-        [&](std::size_t i, const storage::ReadDone& done) {
-          object.start_read(all[first + i].offset, bytes[i], done);
-        },
-        [](std::size_t, const Error& error) { throw error; });
-    for (std::size_t i = 0; i < count; ++i) sha.update(std::span<const std::byte>(bytes[i]));
+    const auto some = std::span(all).subspan(first, std::min(at_once, all.size() - first));
+    const auto bytes = storage::read_runs(object, some);
+    for (std::size_t i = 0; i < some.size(); ++i) sha.update(bytes.of(i));
   }
 }
 

@@ -11,10 +11,7 @@
 namespace headrace::storage {
 namespace {
 
-constexpr std::uint64_t kBlock = 64 << 10;
-constexpr std::size_t kKept = 64;
-// Longer reads are of pixels, or of tables that are read once.
-constexpr std::uint64_t kSmall = kBlock / 8;
+constexpr std::uint64_t kBlock = 64 << 10, kLongest = 4 << 20, kKeptBytes = 16 << 20;
 
 using Block = std::shared_ptr<const std::vector<std::byte>>;
 
@@ -34,13 +31,17 @@ class CachedBlocks : public Object {
 
   void read(std::uint64_t offset, std::span<std::byte> dst) const override {
     const std::uint64_t size = size_bytes();
-    if (dst.size() > kSmall || offset > size || dst.size() > size - offset) {
+    if (dst.size() > kLongest || offset > size || dst.size() > size - offset) {
       inner_->read(offset, dst);
       return;
     }
+    if (dst.size() > kBlock) {
+      std::memcpy(dst.data(), bytes_of(offset, dst.size())->data(), dst.size());
+      return;
+    }
     while (!dst.empty()) {
-      const std::uint64_t number = offset / kBlock, at = offset % kBlock;
-      const Block block = block_of(number);
+      const std::uint64_t first = offset / kBlock * kBlock, at = offset - first;
+      const Block block = bytes_of(first, std::min(kBlock, size - first));
       const std::size_t count = std::min<std::uint64_t>(dst.size(), block->size() - at);
       std::memcpy(dst.data(), block->data() + at, count);
       dst = dst.subspan(count);
@@ -49,33 +50,38 @@ class CachedBlocks : public Object {
   }
 
  private:
-  Block block_of(std::uint64_t number) const {
+  using Range = std::pair<std::uint64_t, std::uint64_t>;  ///< offset, count
+  using Recent = std::list<std::pair<Range, Block>>;
+
+  Block bytes_of(std::uint64_t offset, std::uint64_t count) const {
+    const Range range{offset, count};
     {
       const std::lock_guard lock(mutex_);
-      if (const auto found = places_.find(number); found != places_.end()) {
+      if (const auto found = places_.find(range); found != places_.end()) {
         recent_.splice(recent_.begin(), recent_, found->second);
         return found->second->second;
       }
     }
-    const std::uint64_t first = number * kBlock;
-    auto bytes = std::make_shared<std::vector<std::byte>>(std::min(kBlock, size_bytes() - first));
-    inner_->read(first, *bytes);
+    auto bytes = std::make_shared<std::vector<std::byte>>(count);
+    inner_->read(offset, *bytes);
     const std::lock_guard lock(mutex_);
-    if (places_.contains(number)) return bytes;
-    recent_.emplace_front(number, bytes);
-    places_[number] = recent_.begin();
-    if (recent_.size() > kKept) {
+    if (places_.contains(range)) return bytes;
+    recent_.emplace_front(range, bytes);
+    places_[range] = recent_.begin();
+    kept_ += count;
+    while (kept_ > kKeptBytes) {
+      kept_ -= recent_.back().second->size();
       places_.erase(recent_.back().first);
       recent_.pop_back();
     }
     return bytes;
   }
 
-  using Recent = std::list<std::pair<std::uint64_t, Block>>;
   std::shared_ptr<const Object> inner_;
   mutable std::mutex mutex_;
   mutable Recent recent_;
-  mutable std::map<std::uint64_t, Recent::iterator> places_;
+  mutable std::map<Range, Recent::iterator> places_;
+  mutable std::uint64_t kept_ = 0;
 };
 
 }  // namespace

@@ -5,9 +5,10 @@
 
 namespace headrace::storage {
 
-/// The object, of which small reads are answered from blocks of 64 KiB that were read before: a
-/// program that walks the directories of a TIFF asks for a few bytes at a time, each of which would
-/// be a request. The last 4 MiB are kept. An object whose reads are no requests is given back as it
+/// The object, whose reads are kept: short ones are answered from blocks of 64 KiB, longer ones, up
+/// to 4 MiB, where they are made again. A program that walks the directories of a TIFF asks for a few
+/// bytes at a time, and for the same tables again, each of which would be a request. The last 16 MiB
+/// are kept; start_read goes past them. An object whose reads are no requests is given back as it
 /// is. Safe from any thread.
 std::shared_ptr<const Object> with_cached_blocks(std::shared_ptr<const Object> object);
 

@@ -195,7 +195,8 @@ HttpVerdict judge(const HttpRange& asked, const HttpHead& head, std::uint64_t re
     case 412:
       return replaced();
     case 416:
-      if (opens && head.total == 0) return {Kind::good, {}, ErrorCode::io, 0};
+      // Of an object that is opened every range begins within it, unless it is empty.
+      if (opens && head.total.value_or(0) == 0) return {Kind::good, {}, ErrorCode::io, 0};
       return wrong(ErrorCode::corrupt, "ends before the bytes that were asked for (416)");
     case 408:
     case 429:

@@ -297,6 +297,8 @@ struct HttpReactor::State {
     const S3Access* s3 = transfer.asked.s3.get();
     if (s3 != nullptr && s3->keys.given && keys_have_expired(transfer.head))
       verdict.kind = HttpVerdict::Kind::wrong;  // nobody renews those of the environment
+    if (s3 != nullptr && !s3->keys.file.empty() && transfer.head.code == "InvalidAccessKeyId")
+      verdict.kind = HttpVerdict::Kind::again;  // Ceph says so of a session that has ended
     if (result == Curl::kWriteError && verdict.kind == HttpVerdict::Kind::good)
       return {HttpVerdict::Kind::again, "more bytes came than the answer states", ErrorCode::io, 0};
     return verdict;

@@ -15,6 +15,11 @@ class FakeTiles : public imaging::EncodedTiles {
   imaging::TileCodec codec() const override { return codec_; }
   const std::vector<imaging::EncodedTileLevel>& levels() const override { return levels_; }
   std::vector<std::byte> tile(int, std::int64_t, std::int64_t) const override { return {}; }
+  std::vector<std::vector<std::byte>> tiles(
+      int, std::span<const imaging::TileNumber> wanted) const override {
+    return std::vector<std::vector<std::byte>>(wanted.size());
+  }
+  bool by_requests() const override { return false; }
   std::vector<imaging::TilePlace> places(int) const override { return {}; }
   std::span<const std::byte> jpeg_tables(int) const override { return {}; }
   bool is_rgb(int) const override { return true; }

@@ -70,6 +70,7 @@ TEST(HttpAnswer, AnOpeningTakesWhatThereIs) {
   for (const HttpRange& asked : {first, last}) {
     EXPECT_EQ(verdict(asked, {"HTTP/1.1 206 x", "Content-Range: bytes 0-6/7"}, 7).size, 7U);
     EXPECT_EQ(verdict(asked, {"HTTP/1.1 416 x", "Content-Range: bytes */0"}, 0).kind, Kind::good);
+    EXPECT_EQ(verdict(asked, {"HTTP/1.1 416 x"}, 0).kind, Kind::good) << "as Ceph answers";
     EXPECT_EQ(verdict(asked, {"HTTP/1.1 200 x", "Content-Length: 0"}, 0).kind, Kind::good);
     EXPECT_EQ(verdict(asked, {"HTTP/1.1 200 x", "Content-Length: 80"}, 80).kind, Kind::again);
     EXPECT_EQ(verdict(asked, {"HTTP/1.1 404 x"}, 0).kind, Kind::absent);

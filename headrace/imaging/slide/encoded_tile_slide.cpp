@@ -50,8 +50,9 @@ class EncodedTileSlide : public SlideReader {
     read_on_white(
         size.height, size.width, y0, x0, height, width, dst, stride,
         [&](std::int64_t y, std::int64_t x, std::int64_t h, std::int64_t w, std::uint8_t* to) {
-          for (const TilePart& part : parts_of(size, from, {y, x, h, w}, to, 3, stride))
-            read_part(part, stride);
+          const auto parts = parts_of(size, from, {y, x, h, w}, to, 3, stride);
+          if (tiles_->by_requests()) return read_together(parts, stride);
+          for (const TilePart& part : parts) read_part(part, stride);
         });
   }
 
@@ -122,22 +123,42 @@ class EncodedTileSlide : public SlideReader {
     return part.box.height == size.tile_height && part.box.width == size.tile_width;
   }
 
+  /// The tiles that are not kept by few requests, instead of one after the other.
+  void read_together(const std::vector<TilePart>& parts, std::int64_t stride) const {
+    std::vector<TileNumber> numbers;
+    std::vector<const TilePart*> wanted;
+    for (const TilePart& part : parts) {
+      if (cache_.find(key_of(part))) {
+        read_part(part, stride);
+        continue;
+      }
+      numbers.push_back({part.tile_y, part.tile_x});
+      wanted.push_back(&part);
+    }
+    if (wanted.empty()) return;
+    const auto tiles = tiles_->tiles(parts[0].level, numbers);
+    for (std::size_t i = 0; i < wanted.size(); ++i) place_part(*wanted[i], tiles[i], stride);
+  }
+
   /// Copies the part of a tile that the region needs; whole tiles are decoded in place; cut ones
   /// are kept, since the neighbouring regions need them next.
   void read_part(const TilePart& part, std::int64_t stride) const {
+    if (const auto kept = cache_.find(key_of(part))) return copy_part(part, *kept, stride);
+    place_part(part, tiles_->tile(part.level, part.tile_y, part.tile_x), stride);
+  }
+
+  void place_part(const TilePart& part, std::span<const std::byte> tile,
+                  std::int64_t stride) const {
     const EncodedTileLevel& size = size_of(part.level);
-    auto kept = cache_.find(key_of(part));
-    if (!kept) {
-      const auto tile = tiles_->tile(part.level, part.tile_y, part.tile_x);
-      if (tile.empty()) return fill_white(part.dst, part.box.height, part.box.width, stride);
-      if (is_whole(part)) {
-        return decode_tile(codec_, tile, name_of(part), size, part.dst, stride);
-      }
-      kept = decode_and_keep(part, tile);
-    }
-    const std::uint8_t* from = row_of(part, *kept);
+    if (tile.empty()) return fill_white(part.dst, part.box.height, part.box.width, stride);
+    if (is_whole(part)) return decode_tile(codec_, tile, name_of(part), size, part.dst, stride);
+    copy_part(part, *decode_and_keep(part, tile), stride);
+  }
+
+  void copy_part(const TilePart& part, const Pixels& whole, std::int64_t stride) const {
+    const std::uint8_t* from = row_of(part, whole);
     for (std::int64_t y = 0; y < part.box.height; ++y) {
-      std::memcpy(part.dst + y * stride, from + y * size.tile_width * 3,
+      std::memcpy(part.dst + y * stride, from + y * size_of(part.level).tile_width * 3,
                   static_cast<std::size_t>(part.box.width * 3));
     }
   }

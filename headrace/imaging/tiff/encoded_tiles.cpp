@@ -1,6 +1,7 @@
 #include "headrace/imaging/tiff/encoded_tiles.hpp"
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "headrace/core/error.hpp"
@@ -9,6 +10,7 @@
 #include "headrace/pixels/jpeg/jpeg_splice.hpp"
 #include "headrace/pixels/jpeg2000/jpeg2000_decoder.hpp"
 #include "headrace/pixels/jpeg2000/jpeg2000_stream.hpp"
+#include "headrace/storage/read_runs.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -74,28 +76,44 @@ class TiffEncodedTiles : public EncodedTiles {
 
   std::vector<std::byte> tile(int level, std::int64_t tile_y, std::int64_t tile_x) const override {
     const TiffDirectory& d = directory(level);
-    if (tile_y < 0 || tile_x < 0 || tile_y >= d.tiles_down() || tile_x >= d.tiles_across()) {
-      fail(ErrorCode::usage, "{}: level {} has {}x{} tiles, tile row {}, column {} was asked for",
-           file_->describe(), level, d.tiles_across(), d.tiles_down(), tile_y, tile_x);
-    }
-    const auto index = static_cast<std::size_t>(tile_y * d.tiles_across() + tile_x);
+    const std::size_t index = index_of(level, {tile_y, tile_x});
     if (d.is_missing(index)) return {};
-    return with_context(
-        fmt::format("level {}, tile row {}, column {}", level, tile_y, tile_x), [&] {
-          check_place(d, index);
-          std::vector<std::byte> raw(d.tile_bytes[index]);
-          file_->read(d.tile_offsets[index], raw);
-          auto tile = codec_ == TileCodec::jpeg ? splice_jpeg_tile(d, raw)
-                                                : copy_jpeg2000_tile(d, raw, file_->describe());
-          if (!tile) {
-            fail(ErrorCode::corrupt, "{}: the tile at byte {} is not a colour {} of {}x{} pixels{}",
-                 file_->describe(), d.tile_offsets[index],
-                 codec_ == TileCodec::jpeg ? "JPEG" : "JPEG 2000", d.tile_width, d.tile_height,
-                 codec_ == TileCodec::jpeg ? "" : ", or ends early; it is damaged");
-          }
-          return std::move(*tile);
-        });
+    return of_tile(level, index, [&] {
+      std::vector<std::byte> raw(d.tile_bytes[index]);
+      file_->read(d.tile_offsets[index], raw);
+      return self_contained(d, index, raw);
+    });
   }
+
+  std::vector<std::vector<std::byte>> tiles(int level,
+                                            std::span<const TileNumber> wanted) const override {
+    const TiffDirectory& d = directory(level);
+    std::vector<std::vector<std::byte>> all(wanted.size());
+    if (!by_requests()) {
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        all[i] = tile(level, wanted[i].y, wanted[i].x);
+      return all;
+    }
+    std::vector<std::size_t> indices;
+    std::vector<storage::ByteRun> runs;
+    for (const TileNumber& number : wanted) {
+      const std::size_t index = index_of(level, number);
+      indices.push_back(index);
+      if (d.is_missing(index)) {
+        runs.push_back({});
+        continue;
+      }
+      of_tile(level, index, [] { return 0; });
+      runs.push_back({d.tile_offsets[index], d.tile_bytes[index]});
+    }
+    const auto raw = storage::read_runs(*file_, runs);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (runs[i].count == 0) continue;
+      all[i] = of_tile(level, indices[i], [&] { return self_contained(d, indices[i], raw.of(i)); });
+    }
+    return all;
+  }
+  bool by_requests() const override { return file_->cost().asynchronous; }
 
   std::vector<TilePlace> places(int level) const override {
     const TiffDirectory& d = directory(level);
@@ -122,6 +140,42 @@ class TiffEncodedTiles : public EncodedTiles {
            file_->describe(), levels_.size(), level);
     }
     return directories_[static_cast<std::size_t>(level)];
+  }
+
+  std::size_t index_of(int level, const TileNumber& number) const {
+    const TiffDirectory& d = directory(level);
+    if (number.y < 0 || number.x < 0 || number.y >= d.tiles_down() ||
+        number.x >= d.tiles_across()) {
+      fail(ErrorCode::usage, "{}: level {} has {}x{} tiles, tile row {}, column {} was asked for",
+           file_->describe(), level, d.tiles_across(), d.tiles_down(), number.y, number.x);
+    }
+    return static_cast<std::size_t>(number.y * d.tiles_across() + number.x);
+  }
+
+  /// What `make` gives of a tile whose place was found sound; names the tile in errors.
+  template <typename Make>
+  std::invoke_result_t<const Make&> of_tile(int level, std::size_t index, const Make& make) const {
+    const TiffDirectory& d = directory(level);
+    const auto across = static_cast<std::size_t>(d.tiles_across());
+    return with_context(
+        fmt::format("level {}, tile row {}, column {}", level, index / across, index % across),
+        [&] {
+          check_place(d, index);
+          return make();
+        });
+  }
+
+  std::vector<std::byte> self_contained(const TiffDirectory& d, std::size_t index,
+                                        std::span<const std::byte> raw) const {
+    auto tile = codec_ == TileCodec::jpeg ? splice_jpeg_tile(d, raw)
+                                          : copy_jpeg2000_tile(d, raw, file_->describe());
+    if (!tile) {
+      fail(ErrorCode::corrupt, "{}: the tile at byte {} is not a colour {} of {}x{} pixels{}",
+           file_->describe(), d.tile_offsets[index],
+           codec_ == TileCodec::jpeg ? "JPEG" : "JPEG 2000", d.tile_width, d.tile_height,
+           codec_ == TileCodec::jpeg ? "" : ", or ends early; it is damaged");
+    }
+    return std::move(*tile);
   }
 
   void check_place(const TiffDirectory& d, std::size_t index) const {

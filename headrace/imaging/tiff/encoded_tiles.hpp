@@ -21,6 +21,11 @@ struct EncodedTileLevel {
   std::int64_t tile_height = 0, tile_width = 0;
 };
 
+/// A tile's place in the grid of its level.
+struct TileNumber {
+  std::int64_t y = 0, x = 0;
+};
+
 /// Where a tile lies in its file.
 struct TilePlace {
   std::uint64_t offset = 0, size = 0;  ///< size 0: the file stores no such tile
@@ -48,6 +53,13 @@ class EncodedTiles {
   /// tile and file).
   virtual std::vector<std::byte> tile(int level, std::int64_t tile_y,
                                       std::int64_t tile_x) const = 0;
+
+  /// Several, in their order, read together: of a file on a server neighbours are one request, and all
+  /// requests are under way at once. Errors: the same, of the first that has one.
+  virtual std::vector<std::vector<std::byte>> tiles(int level,
+                                                    std::span<const TileNumber> wanted) const = 0;
+  /// Whether reads are requests, of which few are better than many.
+  virtual bool by_requests() const = 0;
 
   // What `tile` makes one of, for readers that do it themselves (pixels/jpeg/jpeg_splice.hpp,
   // pixels/jpeg2000/jpeg2000_stream.hpp).

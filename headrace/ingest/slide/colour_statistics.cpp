@@ -5,6 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/geometry.hpp"
+#include "headrace/core/threads.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -41,22 +42,33 @@ std::vector<Box2> spread_evenly(const std::vector<Box2>& blocks) {
   return chosen;
 }
 
-void read_block(const zarr::Array& level, const Box2& box, std::uint8_t* rgb) {
-  level.read({{0, box.y0, box.x0},
-              {3, box.height, box.width},
-              reinterpret_cast<std::byte*>(rgb),
-              {1, 3 * box.width, 3},
-              {}});
-}
+/// All blocks of a level, read together: where they are requests, all are under way at once.
+class Blocks {
+ public:
+  Blocks(const std::shared_ptr<const zarr::Array>& level, const std::vector<Box2>& blocks) {
+    for (const Box2& box : blocks) {
+      batch_.add(
+          level,
+          {{0, box.y0, box.x0}, {3, box.height, box.width}, nullptr, {1, 3 * box.width, 3}, {}});
+    }
+    ThreadPool alone(1);
+    batch_.fetch(alone);
+  }
+  void decode(std::size_t i, std::uint8_t* rgb) {
+    batch_.decode(i, reinterpret_cast<std::byte*>(rgb));
+  }
+
+ private:
+  zarr::BatchRead batch_;
+};
 
 /// The blocks are read before a workspace is taken, so that it is held only for the device's part.
-void add_on_device(const zarr::Array& level, const std::vector<Box2>& blocks,
-                   const pixels::Mask& tissue, std::int64_t level_px_per_mask_px,
-                   pixels::StatisticsWorkspaces& workspaces,
+void add_on_device(Blocks& read, const std::vector<Box2>& blocks, const pixels::Mask& tissue,
+                   std::int64_t level_px_per_mask_px, pixels::StatisticsWorkspaces& workspaces,
                    pixels::StainAccumulator& accumulator) {
   std::vector<std::uint8_t> rgb(blocks.size() * kBlockBytes);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    read_block(level, blocks[i], rgb.data() + i * kBlockBytes);
+    read.decode(i, rgb.data() + i * kBlockBytes);
   }
   std::vector<std::uint64_t> sums(static_cast<std::size_t>(pixels::kStainTotals));
   {
@@ -104,22 +116,24 @@ std::array<std::uint64_t, N> parse_sums(const Json& json, const char* key,
 
 }  // namespace
 
-SlideColour estimate_colour(const zarr::Array& level, const pixels::Mask& tissue,
-                            std::int64_t level_px_per_mask_px,
+SlideColour estimate_colour(const std::shared_ptr<const zarr::Array>& level,
+                            const pixels::Mask& tissue, std::int64_t level_px_per_mask_px,
                             pixels::StatisticsWorkspaces* workspaces) {
-  const auto& shape = level.metadata().shape;
+  const auto& shape = level->metadata().shape;
   const auto blocks =
       spread_evenly(tissue_blocks(shape[1], shape[2], tissue, level_px_per_mask_px));
+  Blocks read(level, blocks);
   pixels::StainAccumulator accumulator;
   if (workspaces != nullptr) {
-    add_on_device(level, blocks, tissue, level_px_per_mask_px, *workspaces, accumulator);
+    add_on_device(read, blocks, tissue, level_px_per_mask_px, *workspaces, accumulator);
     return {accumulator.moments(), accumulator.estimate()};
   }
   const pixels::MaskView view{tissue.pixels.data(), tissue.height, tissue.width,
                               level_px_per_mask_px};
   std::vector<std::uint8_t> rgb(kBlockBytes), mask(kBlockPx * kBlockPx);
-  for (const Box2& box : blocks) {
-    read_block(level, box, rgb.data());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Box2& box = blocks[i];
+    read.decode(i, rgb.data());
     for (std::int64_t y = 0; y < box.height; ++y) {
       for (std::int64_t x = 0; x < box.width; ++x) {
         mask[static_cast<std::size_t>(y * box.width + x)] = view.has(box.y0 + y, box.x0 + x);

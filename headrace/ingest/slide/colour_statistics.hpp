@@ -23,8 +23,8 @@ struct SlideColour {
 /// same for any number of threads. tissue: the mask; level_px_per_mask_px: pixels of `level` along
 /// the edge of one mask pixel. workspaces: those of a device that computes the sums, with the same
 /// result; null: the CPU.
-SlideColour estimate_colour(const zarr::Array& level, const pixels::Mask& tissue,
-                            std::int64_t level_px_per_mask_px,
+SlideColour estimate_colour(const std::shared_ptr<const zarr::Array>& level,
+                            const pixels::Mask& tissue, std::int64_t level_px_per_mask_px,
                             pixels::StatisticsWorkspaces* workspaces = nullptr);
 
 /// Integers, so that slides can be merged in any order: {"pixels", "sum", "product"}.

@@ -23,7 +23,7 @@ SlideColour colour_of(const SlideContext& context, const std::shared_ptr<storage
                       const std::string& id, const SlidePlan& plan,
                       const pixels::TissueMask& tissue) {
   const auto level = zarr::Array::open(store, fmt::format("images/{}/{}", id, plan.colour_level));
-  return estimate_colour(*level, tissue.mask,
+  return estimate_colour(level, tissue.mask,
                          std::int64_t{1} << (plan.tissue_level - plan.colour_level),
                          context.workspaces);
 }

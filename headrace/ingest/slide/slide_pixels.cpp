@@ -155,14 +155,21 @@ void SlidePixels::copy_shard(int level, TileIndex index) {
   const std::int64_t all_x = (plan.size.width + plan_.chunk - 1) / plan_.chunk;
   std::vector<std::vector<std::byte>> bytes(static_cast<std::size_t>(high * wide));
   std::vector<std::span<const std::byte>> chunks(bytes.size());
+  std::vector<imaging::TileNumber> numbers;
+  std::vector<std::size_t> places;
   for (std::int64_t i = 0; i < high * wide; ++i) {
     const std::int64_t y = index.y * high + i / wide, x = index.x * wide + i % wide;
     if (y >= all_y || x >= all_x) continue;
-    auto& tile = bytes[static_cast<std::size_t>(i)];
-    tile = reader_.encoded_tiles()->tile(*plan.tiles_level, y, x);
+    numbers.push_back({y, x});
+    places.push_back(static_cast<std::size_t>(i));
+  }
+  auto tiles = reader_.encoded_tiles()->tiles(*plan.tiles_level, numbers);
+  for (std::size_t k = 0; k < tiles.size(); ++k) {
+    auto& tile = bytes[places[k]];
+    tile = std::move(tiles[k]);
     passthrough_bytes_ += tile.size();
     if (!tile.empty()) add_checksum(tile);
-    chunks[static_cast<std::size_t>(i)] = tile;
+    chunks[places[k]] = tile;
   }
   writers_[static_cast<std::size_t>(level)]->write_encoded_shard({0, index.y, index.x}, chunks);
   const std::int64_t y_px = std::min(shape[1], plan.size.height - index.y * shape[1]);
