@@ -11,6 +11,7 @@
 #include "cli/open_run.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/progress.hpp"
+#include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/device/device_choice.hpp"
 
@@ -21,6 +22,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  headrace batches --config run.yaml --count 8 --threads 2 --json\n"
     "  headrace batches --config run.yaml --split val --count 1 --out tensors/\n"
+    "  headrace batches --config run.yaml --patches places.csv --count 10 --out tensors/\n"
     "\n"
     "The bytes of a batch depend on the config, the dataset and its number alone: not on "
     "--threads, --start or the CPU.\n"
@@ -33,11 +35,11 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
 struct Arguments {
-  std::string config, split, out, run;
+  std::string config, split, patches, out, run;
   std::optional<device::DeviceChoice> device;  ///< none: the config's
   std::uint64_t count = 1, start = 0, epoch = 0;
   int threads = -1;
-  bool json = false;
+  bool augment = false, json = false;
 };
 
 std::span<const std::byte> image_bytes(const loader::Batch& batch) {
@@ -76,13 +78,27 @@ void save(const loader::Batch& batch, const std::string& folder) {
   write_npy(stem + "-labels.npy", DType::uint8, batch.labels_shape(), label_bytes(batch));
 }
 
+/// The list that was given, by its contents.
+Json listed_json(const Arguments& a) {
+  if (a.patches.empty()) return nullptr;
+  return {{"sha256", sha256_hex(std::string_view(read_file(a.patches, kMostTableBytes)))},
+          {"augmented", a.augment}};
+}
+
 void run(const Arguments& a) {
-  const RunInputs inputs = open_run(a.config, a.split, a.threads, a.device, a.run);
+  if (a.augment && a.patches.empty())
+    fail(ErrorCode::usage, "--augment belongs to --patches; training samples are always augmented");
+  if (!a.patches.empty() && !a.split.empty())
+    fail(ErrorCode::usage, "--patches and --split: name one of them");
+  loader::ListedPatches listed{std::nullopt, a.augment};
+  if (!a.patches.empty()) listed.list = loader::read_patch_list(a.patches);
+  const RunInputs inputs = open_run(a.config, a.split, a.threads, a.device, a.run, listed);
   loader::Loader loader(inputs.cohort, inputs.config, inputs.plan, inputs.preprocessing,
                         {inputs.with_labels(), a.epoch, a.start, a.count, {}});
-  if (!a.split.empty() && a.start >= loader.batches_per_epoch()) {
-    fail(ErrorCode::usage, "--start {}: split '{}' has {} batches, the last is {}", a.start,
-         a.split, loader.batches_per_epoch(), loader.batches_per_epoch() - 1);
+  if (!inputs.plan->random() && a.start >= loader.batches_per_epoch()) {
+    fail(ErrorCode::usage, "--start {}: {} has {} batches, the last is {}", a.start,
+         a.patches.empty() ? fmt::format("split '{}'", a.split) : a.patches,
+         loader.batches_per_epoch(), loader.batches_per_epoch() - 1);
   }
   if (!a.out.empty()) std::filesystem::create_directories(a.out);
   Json batches = Json::array();
@@ -114,6 +130,7 @@ void run(const Arguments& a) {
   fmt::print("{}", dump_json({{"dataset_hash", inputs.cohort->dataset_hash()},
                               {"config_hash", inputs.config_hash},
                               {"split", a.split.empty() ? Json(nullptr) : Json(a.split)},
+                              {"patches", listed_json(a)},
                               {"image_shape", image_shape(inputs)},
                               {"batches", batches},
                               {"sha256", total},
@@ -145,6 +162,11 @@ void add_batches(Command app) {
   batches.option(
       "--split", a->split,
       "tile this split in fixed order, without random transforms [default: training samples]");
+  batches.option("--patches", a->patches,
+                 "the patches of a list (CSV: image, x, y of the first pixel on level 0, and where "
+                 "they are stated level, width, height) in its order, without random transforms");
+  batches.flag("--augment", a->augment,
+               "with --patches: in an order of each epoch's own, with the config's transforms");
   batches.option("--out", a->out, "folder for the tensors as .npy");
   batches.option("--run", a->run,
                  "a run folder whose preprocessing is taken [default: fitted on the config's "

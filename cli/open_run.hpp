@@ -16,6 +16,7 @@ struct RunInputs : loader::RunInputs {
 /// Reads a run config and opens its store, as loader::open_run does. `threads` below 0 and no
 /// `device` keep the config's values.
 RunInputs open_run(const std::string& config, const std::string& split, int threads,
-                   std::optional<device::DeviceChoice> device, const std::string& run = {});
+                   std::optional<device::DeviceChoice> device, const std::string& run = {},
+                   const loader::ListedPatches& listed = {});
 
 }  // namespace headrace::cli

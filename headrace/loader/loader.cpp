@@ -54,7 +54,9 @@ struct RingSlot {
 struct Loader::State {
   State(detail::LoaderPlan r, std::uint64_t first_epoch, std::uint64_t first_batch,
         std::optional<std::uint64_t> count)
-      : loader_plan(std::move(r)), per_epoch(batches_in_epoch()) {
+      : loader_plan(std::move(r)),
+        per_epoch(batches_in_epoch()),
+        network_before(storage::network_counters()) {
     if (!loader_plan.plan->random()) {
       epoch_offset = first_epoch;
       end = own_batches_before(per_epoch);
@@ -139,6 +141,7 @@ struct Loader::State {
 
   const detail::LoaderPlan loader_plan;
   const std::uint64_t per_epoch;
+  const storage::NetworkCounters network_before;
   std::uint64_t epoch_offset = 0, end = std::numeric_limits<std::uint64_t>::max();
   std::shared_ptr<device::BufferPool> pool = std::make_shared<device::BufferPool>();
 
@@ -369,6 +372,7 @@ std::uint64_t Loader::batches_per_epoch() const noexcept { return state_->per_ep
 StallStats Loader::stats() const {
   const std::lock_guard lock(state_->mutex);
   StallStats stats = state_->stats;
+  stats.network = storage::network_counters() - state_->network_before;
   if (state_->first_next)
     stats.wall_s = seconds(state_->ended.value_or(Clock::now()) - *state_->first_next);
   return stats;

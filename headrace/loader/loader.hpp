@@ -11,6 +11,7 @@
 #include "headrace/loader/plan/preprocessing.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/loader/plan/share.hpp"
+#include "headrace/storage/network_counters.hpp"
 
 namespace headrace::loader {
 
@@ -28,6 +29,8 @@ struct StallStats {
   /// decoded a batch that a GPU was allowed to decode (the first such batch); empty where it did
   /// not.
   std::string decoded_by, left_to_cpu;
+  /// What this process asked of servers since the loader was made, also for others.
+  storage::NetworkCounters network;
   /// What read the chunks: "the host", with the reason where GPUDirect was allowed, or "cuFile".
   std::string read_by;
   double stall_fraction() const { return wall_s > 0 ? data_wait_s / wall_s : 0; }

@@ -46,7 +46,8 @@ std::vector<std::int64_t> image_shape(const RunInputs& inputs) {
           config.patch.width};
 }
 
-RunInputs open_run(LoaderConfig config, const std::string& split, const std::string& run) {
+RunInputs open_run(LoaderConfig config, const std::string& split, const std::string& run,
+                   const ListedPatches& listed) {
   RunInputs inputs;
   inputs.config = std::move(config);
   inputs.cohort = open_split(inputs.config);
@@ -58,8 +59,10 @@ RunInputs open_run(LoaderConfig config, const std::string& split, const std::str
     const auto& seen = *inputs.preprocessing;
     inputs.cohort = inputs.cohort->seen_by(seen.classes, seen.class_sets);
   }
-  inputs.plan = split.empty() ? make_training_plan(*inputs.cohort, inputs.config)
-                              : make_tile_plan(*inputs.cohort, inputs.config, split);
+  inputs.plan = listed.list
+                    ? make_list_plan(*inputs.cohort, inputs.config, *listed.list, listed.augmented)
+                : split.empty() ? make_training_plan(*inputs.cohort, inputs.config)
+                                : make_tile_plan(*inputs.cohort, inputs.config, split);
   if (const std::string remark = inputs.plan->remark(); !remark.empty()) log::info("{}", remark);
   return inputs;
 }

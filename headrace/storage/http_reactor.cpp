@@ -12,7 +12,6 @@
 #include <map>
 #include <mutex>
 #include <random>
-#include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -20,74 +19,36 @@
 
 #include "headrace/core/of_this_process.hpp"
 #include "headrace/storage/curl.hpp"
+#include "headrace/storage/http_transfer.hpp"
+#include "headrace/storage/network_counters.hpp"
 #include "headrace/storage/network_options.hpp"
-#include "headrace/storage/s3_signer.hpp"
 
 namespace headrace::storage {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = HttpTransfer::Clock;
+using Kind = HttpVerdict::Kind;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kFirstPause{100}, kLongestPause{5000};
-constexpr std::size_t kUselessBytes = 64 << 10;  // of an error's text; more is not waited for
-constexpr std::size_t kErrorBytes = 2 << 10;     // of it, where the code stands
-constexpr int kConnectTimeoutMs = 10000;
-constexpr std::uint64_t kSlowestBytesPerMs = 10;  // a large range may take longer than give_up_s
-constexpr int kIdleMs = 60000;
+constexpr milliseconds kFirstPause{5}, kLongestPause{5000};
+constexpr milliseconds kIdle{60000}, kBusy{1000};
 constexpr int kAttemptsToReach = 4;  // of a host that never answered: a name may be mistyped
+constexpr milliseconds kFirstPauseUnreached{200};
 
-/// "https://slides.site:8443" of a URL.
-std::string_view host_part(std::string_view url) {
-  return url.substr(0, url.find('/', url.find("://") + 3));
+using Transfers = std::list<std::unique_ptr<HttpTransfer>>;
+
+std::unique_ptr<HttpTransfer> taken(Transfers& transfers, const HttpTransfer* which) {
+  const auto found = std::find_if(transfers.begin(), transfers.end(),
+                                  [&](const auto& one) { return one.get() == which; });
+  std::unique_ptr<HttpTransfer> transfer = std::move(*found);
+  transfers.erase(found);
+  return transfer;
 }
 
-}  // namespace
+bool is_too_many(const HttpHead& head) { return head.status == 503 || head.status == 429; }
 
-/// One request, through all of its attempts.
-struct HttpTransfer {
-  HttpRequest asked;
-  HttpHead head;
-  std::size_t received = 0, useless = 0;
-  std::string said;  ///< the beginning of a body that is not the range
-  int attempts = 0;
-  // Of this attempt.
-  bool states_version = false;
-  std::int64_t clock_ahead_s = 0;  ///< by which it was signed
-  Clock::time_point begun, give_up, not_before;
-  Curl::List* lines = nullptr;
-  char error[Curl::kErrorBytes] = {};
-};
-
-namespace {
-
-using Transfer = HttpTransfer;
-
-std::size_t take_line(char* bytes, std::size_t size, std::size_t count, void* user) {
-  static_cast<Transfer*>(user)->head.take({bytes, size * count});
-  return size * count;
-}
-
-/// Ends the transfer by taking less than it was given.
-std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* user) {
-  auto& transfer = *static_cast<Transfer*>(user);
-  const std::size_t given = size * count;
-  const auto range = expected_range(transfer.asked.range, transfer.head);
-  if (!range) {
-    transfer.useless += given;
-    if (transfer.said.size() < kErrorBytes) transfer.said.append(bytes, given);
-    return transfer.useless > kUselessBytes ? 0 : given;
-  }
-  const std::uint64_t most = range->last - range->first + 1;
-  if (given > most - transfer.received) return 0;
-  std::memcpy(transfer.asked.dst.data() + transfer.received, bytes, given);
-  transfer.received += given;
-  return given;
-}
-
-std::string range_text(const HttpRange& range) {
-  if (range.from_end) return fmt::format("-{}", range.count);
-  return fmt::format("{}-{}", range.first, range.first + range.count - 1);
+double in_ms(const std::optional<Clock::duration>& wait) {
+  return wait ? std::chrono::duration<double, std::milli>(*wait).count() : 0.0;
 }
 
 }  // namespace
@@ -98,11 +59,12 @@ struct HttpReactor::State {
   Curl::Multi* multi;
   std::mutex mutex;
   std::deque<std::unique_ptr<HttpTransfer>> asked;  ///< by other threads; under the mutex
-  std::deque<std::unique_ptr<HttpTransfer>> waiting;
-  std::list<std::unique_ptr<HttpTransfer>> under_way, paused;
+  std::map<std::string, HttpHost, std::less<>> hosts;
+  Transfers under_way, paused;
   std::vector<Curl::Easy*> spare;
-  std::set<std::string> answered;  ///< hosts
   S3Signer signer;
+  LiveCounters counters;
+  Clock::time_point counted{};
   std::mt19937_64 random{static_cast<std::uint64_t>(Clock::now().time_since_epoch().count())};
 
   State() : curl(Curl::shared()), options(network()), multi(curl.multi_init()) {
@@ -125,192 +87,186 @@ struct HttpReactor::State {
   [[noreturn]] void run() {
     for (;;) {
       take_options();
-      {
-        const std::lock_guard lock(mutex);
-        std::move(asked.begin(), asked.end(), std::back_inserter(waiting));
-        asked.clear();
-      }
-      begin_waiting();
+      take_asked();
+      const Clock::time_point next = begin_what_may();
       int running = 0;
       curl.multi_perform(multi, &running);
+      bool ended = false;
       int left = 0;
       while (Curl::Message* message = curl.multi_info_read(multi, &left)) {
-        if (message->kind == Curl::kDone) end(message->easy, message->data.result);
+        if (message->kind != Curl::kDone) continue;
+        end(message->easy, message->data.result);
+        ended = true;
       }
-      if (!waiting.empty() && static_cast<int>(under_way.size()) < options->connections) continue;
-      curl.multi_poll(multi, nullptr, 0, pause_ms(), nullptr);
+      if (ended) continue;  // another one may begin
+      const auto ms =
+          std::chrono::duration_cast<milliseconds>(next - Clock::now() + milliseconds(1));
+      curl.multi_poll(multi, nullptr, 0,
+                      static_cast<int>(std::clamp(ms, milliseconds(0), kIdle).count()), nullptr);
     }
   }
 
-  int pause_ms() const {
-    if (!under_way.empty() && paused.empty()) return 1000;
-    auto next = Clock::now() + milliseconds(under_way.empty() ? kIdleMs : 1000);
-    for (const auto& transfer : paused) next = std::min(next, transfer->not_before);
-    const auto ms = std::chrono::duration_cast<milliseconds>(next - Clock::now()).count();
-    return static_cast<int>(std::clamp<std::int64_t>(ms + 1, 0, kIdleMs));
+  void take_asked() {
+    std::deque<std::unique_ptr<HttpTransfer>> taken;
+    {
+      const std::lock_guard lock(mutex);
+      taken.swap(asked);
+    }
+    for (auto& transfer : taken) {
+      transfer->host =
+          &hosts.try_emplace(std::string(host_part(transfer->asked.url))).first->second;
+      transfer->host->waiting.push_back(std::move(transfer));
+    }
   }
 
-  void begin_waiting() {
+  /// When there will be something to begin.
+  Clock::time_point begin_what_may() {
+    const Clock::time_point now = Clock::now();
+    Clock::time_point next = now + (under_way.empty() ? kIdle : kBusy);
     for (auto it = paused.begin(); it != paused.end();) {
-      const auto next = std::next(it);
-      if ((*it)->not_before <= Clock::now()) {
-        waiting.push_front(std::move(*it));
-        paused.erase(it);
+      auto& transfer = *it;
+      if (transfer->not_before > now) {
+        next = std::min(next, transfer->not_before);
+        ++it;
+        continue;
       }
-      it = next;
+      transfer->host->waiting.push_front(std::move(transfer));
+      it = paused.erase(it);
     }
-    while (!waiting.empty() && static_cast<int>(under_way.size()) < options->connections) {
-      std::unique_ptr<HttpTransfer> transfer = std::move(waiting.front());
-      waiting.pop_front();
-      try {
-        begin(*transfer);
-        under_way.push_back(std::move(transfer));
-      } catch (const Error& error) {
-        curl.slist_free_all(std::exchange(transfer->lines, nullptr));
-        tell(*transfer, {HttpVerdict::Kind::wrong, error.what(), error.code(), 0});
-      }
-    }
+    next = std::min(next, make_twice(now));
+    for (auto& [name, host] : hosts) next = std::min(next, begin_waiting(host, now));
+    count(now);
+    return next;
   }
 
-  /// Errors: memory; those of keys.
-  void begin(Transfer& transfer) {
-    transfer.head = {};
-    transfer.said.clear();
-    transfer.received = transfer.useless = 0;
-    transfer.error[0] = '\0';
-    if (transfer.attempts++ == 0) {
-      transfer.begun = Clock::now();
-      transfer.give_up = transfer.begun + std::chrono::seconds(options->give_up_s) +
-                         milliseconds(transfer.asked.range.count / kSlowestBytesPerMs);
+  bool may_begin() const { return static_cast<int>(under_way.size()) < options->connections; }
+
+  Clock::time_point begin_waiting(HttpHost& host, Clock::time_point now) {
+    while (!host.waiting.empty() && may_begin()) {
+      const Clock::time_point at = host.pace.next(now);
+      if (at > now) return at;
+      std::unique_ptr<HttpTransfer> transfer = std::move(host.waiting.front());
+      host.waiting.pop_front();
+      begin(std::move(transfer), now);
     }
-    const std::string url = address(transfer);
-    Curl::Easy* easy = spare.empty() ? curl.easy_init() : spare.back();
-    if (easy == nullptr) fail(ErrorCode::memory, "no memory for a request");
-    if (!spare.empty()) spare.pop_back();
-    curl.easy_reset(easy);
-    const auto set = [&](Curl::Option option, auto value) {
-      curl.easy_setopt(easy, option, value);
-    };
-    const std::string range = range_text(transfer.asked.range);
-    set(Curl::kUrl, url.c_str());
-    set(Curl::kRange, range.c_str());  // copied, as all texts are
-    set(Curl::kProtocols, Curl::kHttpOrHttps);
-    set(Curl::kHttpVersion, Curl::kHttp11);
-    set(Curl::kFollowLocation, 0L);
-    set(Curl::kProxy, "");
-    set(Curl::kNoSignal, 1L);
-    set(Curl::kConnectTimeoutMs, static_cast<long>(kConnectTimeoutMs));
-    const auto left = std::chrono::duration_cast<milliseconds>(transfer.give_up - Clock::now());
-    set(Curl::kTimeoutMs, static_cast<long>(std::max<std::int64_t>(left.count(), 1)));
-    set(Curl::kLowSpeedLimit, 1L);
-    set(Curl::kLowSpeedTime, static_cast<long>(options->stall_s));
-    set(Curl::kErrorBuffer, transfer.error);
-    set(Curl::kHeaderFunction, Curl::Take(take_line));
-    set(Curl::kHeaderData, &transfer);
-    set(Curl::kWriteFunction, Curl::Take(take_body));
-    set(Curl::kWriteData, &transfer);
-    set(Curl::kPrivate, &transfer);
-    if (!options->ca_file.empty()) {
-      set(Curl::kCaFile, options->ca_file.c_str());
-      set(Curl::kCaPath, static_cast<const char*>(nullptr));  // not the system's besides
-    }
-    set(Curl::kHttpHeader, transfer.lines);
-    if (curl.multi_add_handle(multi, easy) == Curl::kOk) return;
-    spare.push_back(easy);
-    fail(ErrorCode::memory, "no memory for a request");
+    return Clock::time_point::max();
   }
 
-  /// The URL of a request as it is now; its lines of the head go to the transfer.
-  std::string address(Transfer& transfer) {
-    const HttpVersion& version = transfer.asked.range.version;
-    const S3Access* s3 = transfer.asked.s3.get();
-    const auto add = [&](const std::string& line) {
-      transfer.lines = curl.slist_append(transfer.lines, line.c_str());
-    };
-    std::map<std::string, std::string> query;
-    transfer.states_version = s3 != nullptr && !version.id.empty() && !s3->versions_refused;
-    if (transfer.states_version) {
-      query["versionId"] = version.id;
-    } else if (!version.etag.empty()) {
-      add("If-Match: " + version.etag);
-    } else if (!version.last_modified.empty()) {
-      add("If-Unmodified-Since: " + version.last_modified);
+  /// Requests that hang are begun a second time; a second one that hangs, too, anew.
+  Clock::time_point make_twice(Clock::time_point now) {
+    Clock::time_point next = Clock::time_point::max();
+    std::vector<HttpTransfer*> hanging;
+    for (const auto& transfer : under_way) {
+      const bool is_first_of_two = !transfer->is_second && transfer->twin != nullptr;
+      if (transfer->has_first_byte || is_first_of_two) continue;
+      const auto after = transfer->host->pace.twice_after();
+      if (!after) continue;
+      const Clock::time_point at = transfer->attempt + *after;
+      if (at > now) {
+        next = std::min(next, at);
+      } else {
+        hanging.push_back(transfer.get());
+      }
     }
-    if (s3 != nullptr && !s3->anonymous) {
-      transfer.clock_ahead_s = signer.clock_ahead_s(transfer.asked.url);
-      for (const std::string& line : signer.lines(*s3, transfer.asked.url, query)) add(line);
+    for (HttpTransfer* first : hanging) {
+      if (!may_begin() || !first->host->pace.twice_after()) break;
+      if (first->is_second) {
+        const std::unique_ptr<HttpTransfer> hung = take_off(first);
+        first = hung->twin;
+      }
+      auto second = std::make_unique<HttpTransfer>();
+      second->asked = first->asked;
+      second->host = first->host;
+      second->give_up = first->give_up;
+      second->is_second = true;
+      second->own.resize(first->asked.dst.size());
+      second->twin = first;
+      first->twin = second.get();
+      first->host->pace.made_twice();
+      ++counters.twice;
+      begin(std::move(second), now);
     }
-    return query.empty() ? transfer.asked.url : transfer.asked.url + "?" + query_text(query);
+    return next;
+  }
+
+  void begin(std::unique_ptr<HttpTransfer> transfer, Clock::time_point now) {
+    try {
+      Curl::Easy* easy = spare.empty() ? curl.easy_init() : spare.back();
+      if (easy == nullptr) fail(ErrorCode::memory, "no memory for a request");
+      if (spare.empty()) spare.push_back(easy);
+      begin_attempt(curl, *transfer, easy, *options, signer);
+      if (curl.multi_add_handle(multi, easy) != Curl::kOk) {
+        end_attempt(curl, *transfer);
+        fail(ErrorCode::memory, "no memory for a request");
+      }
+      spare.pop_back();
+    } catch (const Error& error) {
+      if (transfer->is_second) {
+        transfer->twin->twin = nullptr;  // the first goes on
+      } else {
+        tell(*transfer, {Kind::wrong, error.what(), error.code(), 0});
+      }
+      return;
+    }
+    ++counters.requests;
+    transfer->host->pace.began(now);
+    under_way.push_back(std::move(transfer));
+  }
+
+  /// Takes an attempt from libcurl, ended or not.
+  std::unique_ptr<HttpTransfer> take_off(HttpTransfer* which) {
+    curl.multi_remove_handle(multi, which->easy);
+    spare.push_back(which->easy);
+    end_attempt(curl, *which);
+    return taken(under_way, which);
   }
 
   void end(Curl::Easy* easy, int result) {
-    Transfer* found = nullptr;
+    HttpTransfer* found = nullptr;
     curl.easy_getinfo(easy, Curl::kInfoPrivate, &found);
-    curl.multi_remove_handle(multi, easy);
-    curl.slist_free_all(std::exchange(found->lines, nullptr));
-    spare.push_back(easy);
-    auto it = under_way.begin();
-    while (it->get() != found) ++it;
-    std::unique_ptr<HttpTransfer> transfer = std::move(*it);
-    under_way.erase(it);
-    if (transfer->head.status != 0) answered.insert(std::string(host_part(transfer->asked.url)));
-    const HttpVerdict verdict = verdict_of(*transfer, result);
-    if (verdict.kind == HttpVerdict::Kind::wrong && is_right_otherwise(*transfer)) {
-      waiting.push_front(std::move(transfer));
-      return;
-    }
-    if (verdict.kind == HttpVerdict::Kind::again && pause(*transfer)) {
+    const HttpVerdict verdict = verdict_of(curl, *found, result);
+    std::unique_ptr<HttpTransfer> transfer = take_off(found);
+    HttpHost& host = *transfer->host;
+    host.answered |= transfer->head.status != 0;
+    host.pace.ended(Clock::now(), is_too_many(transfer->head));
+    counters.bytes += transfer->received;
+    if (is_too_many(transfer->head)) ++counters.refused;
+    if (transfer->twin != nullptr && !settle_twins(transfer, verdict)) return;
+    if (verdict.kind == Kind::wrong && is_right_otherwise(*transfer, signer)) {
+      ++counters.repeated;
+      host.waiting.push_front(std::move(transfer));
+    } else if (verdict.kind == Kind::again && pause(*transfer)) {
+      ++counters.repeated;
       paused.push_back(std::move(transfer));
-      return;
+    } else {
+      tell(*transfer, verdict);
     }
-    tell(*transfer, verdict);
   }
 
-  /// Whether a request of S3 that was refused may be made at once by the server's clock, or without
-  /// the version.
-  bool is_right_otherwise(const Transfer& transfer) {
-    const HttpHead& head = transfer.head;
-    const S3Access* s3 = transfer.asked.s3.get();
-    if (s3 == nullptr || transfer.attempts > kAttemptsToReach || Clock::now() >= transfer.give_up)
-      return false;
-    const bool refused = head.status == 400 || head.status == 403;
-    if (refused && head.date_s && !s3->anonymous &&
-        signer.learn_clock(transfer.asked.url, transfer.clock_ahead_s, *head.date_s))
-      return true;
-    if (head.status != 403 || !transfer.states_version) return false;
-    s3->versions_refused = true;
+  /// One of two has ended. Makes `transfer` the first, with the bytes that were right; false where the
+  /// other one goes on alone.
+  bool settle_twins(std::unique_ptr<HttpTransfer>& transfer, const HttpVerdict& verdict) {
+    HttpTransfer* other = transfer->twin;
+    transfer->twin = other->twin = nullptr;
+    const bool ends = verdict.kind == Kind::good || verdict.kind == Kind::absent;
+    if (transfer->is_second && !ends) return false;
+    std::unique_ptr<HttpTransfer> loser = take_off(other);
+    if (!transfer->is_second) return true;
+    ++counters.twice_won;
+    std::memcpy(loser->asked.dst.data(), transfer->own.data(), transfer->received);
+    loser->head = transfer->head;
+    loser->received = transfer->received;
+    transfer = std::move(loser);
     return true;
   }
 
-  HttpVerdict verdict_of(Transfer& transfer, int result) const {
-    const HttpRange& asked = transfer.asked.range;
-    // A body that was not taken to its end is judged by its head: it is too long, or another range.
-    const bool by_head = result == Curl::kOk || result == Curl::kWriteError;
-    if (!by_head) {
-      const bool of_config = result == Curl::kCertificate || result == Curl::kCaUnreadable;
-      return {of_config ? HttpVerdict::Kind::wrong : HttpVerdict::Kind::again,
-              transfer.error[0] != '\0' ? transfer.error : curl.easy_strerror(result),
-              ErrorCode::io, 0};
-    }
-    transfer.head.code = error_code(transfer.said);
-    HttpVerdict verdict = judge(asked, transfer.head, transfer.received);
-    const S3Access* s3 = transfer.asked.s3.get();
-    if (s3 != nullptr && s3->keys.given && keys_have_expired(transfer.head))
-      verdict.kind = HttpVerdict::Kind::wrong;  // nobody renews those of the environment
-    if (s3 != nullptr && !s3->keys.file.empty() && transfer.head.code == "InvalidAccessKeyId")
-      verdict.kind = HttpVerdict::Kind::again;  // Ceph says so of a session that has ended
-    if (result == Curl::kWriteError && verdict.kind == HttpVerdict::Kind::good)
-      return {HttpVerdict::Kind::again, "more bytes came than the answer states", ErrorCode::io, 0};
-    return verdict;
-  }
-
   /// Sets when it is made again; false where that is too late.
-  bool pause(Transfer& transfer) {
-    if (transfer.attempts >= kAttemptsToReach &&
-        !answered.contains(std::string(host_part(transfer.asked.url))))
-      return false;
+  bool pause(HttpTransfer& transfer) {
+    const bool reached = transfer.host->answered;
+    if (transfer.attempts >= kAttemptsToReach && !reached) return false;
     const int doublings = std::min(transfer.attempts - 1, 10);
-    const auto most = std::min(kLongestPause, kFirstPause * (1 << doublings));
+    const auto most =
+        std::min(kLongestPause, (reached ? kFirstPause : kFirstPauseUnreached) * (1 << doublings));
     std::uniform_int_distribution<std::int64_t> any(most.count() / 2, most.count());
     milliseconds wait(any(random));
     if (transfer.head.retry_after_s)
@@ -319,54 +275,81 @@ struct HttpReactor::State {
     return transfer.not_before < transfer.give_up;
   }
 
-  static std::int64_t seconds_of(const Transfer& transfer) {
+  static std::int64_t seconds_of(const HttpTransfer& transfer) {
     return std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - transfer.begun).count();
   }
 
-  void tell(Transfer& transfer, const HttpVerdict& verdict) const {
+  void tell(HttpTransfer& transfer, const HttpVerdict& verdict) const {
     HttpAnswer answer;
     std::exception_ptr failure;
     switch (verdict.kind) {
-      case HttpVerdict::Kind::absent:
+      case Kind::absent:
         answer.absent = true;
         break;
-      case HttpVerdict::Kind::good:
+      case Kind::good:
         answer.size = verdict.size;
         answer.version = transfer.head.version;
         answer.bytes = transfer.received;
         break;
-      case HttpVerdict::Kind::again:
+      case Kind::again:
         failure = std::make_exception_ptr(Error(
             verdict.code, fmt::format("{}: no sound answer to {} requests in {} s; the last: {}",
                                       transfer.asked.name, transfer.attempts, seconds_of(transfer),
                                       verdict.why)));
         break;
-      case HttpVerdict::Kind::wrong:
+      case Kind::wrong:
         failure = std::make_exception_ptr(
             Error(verdict.code, fmt::format("{}: {}", transfer.asked.name, verdict.why)));
         break;
     }
     transfer.asked.done(answer, failure);
   }
+
+  /// Times of the host that was asked most, once a second.
+  void count(Clock::time_point now) {
+    if (now - counted < std::chrono::seconds(1)) return;
+    counted = now;
+    for (const auto& [name, host] : hosts) {
+      if (!host.pace.waits().share(0.5)) continue;
+      counters.first_byte_ms_p50 = in_ms(host.pace.waits().share(0.5));
+      counters.first_byte_ms_p99 = in_ms(host.pace.waits().share(0.99));
+    }
+  }
 };
+
+namespace {
+
+std::atomic<HttpReactor*> the_reactor{nullptr};
+
+}  // namespace
 
 HttpReactor::HttpReactor() : process(getpid()), state_(std::make_shared<State>()) {
   std::thread([state = state_] { state->run(); }).detach();
 }
 
 HttpReactor& HttpReactor::shared() {
-  static std::atomic<HttpReactor*> reactor{nullptr};
-  return of_this_process(reactor, [] { return std::unique_ptr<HttpReactor>(new HttpReactor()); });
+  return of_this_process(the_reactor,
+                         [] { return std::unique_ptr<HttpReactor>(new HttpReactor()); });
 }
 
 void HttpReactor::start(HttpRequest request) {
-  auto transfer = std::make_unique<Transfer>();
+  auto transfer = std::make_unique<HttpTransfer>();
   transfer->asked = std::move(request);
   {
     const std::lock_guard lock(state_->mutex);
     state_->asked.push_back(std::move(transfer));
   }
   state_->curl.multi_wakeup(state_->multi);
+}
+
+const LiveCounters& HttpReactor::counters() const { return state_->counters; }
+
+NetworkCounters network_counters() {
+  const HttpReactor* reactor = the_reactor.load(std::memory_order_acquire);
+  if (reactor == nullptr || reactor->process != getpid()) return {};
+  const LiveCounters& now = reactor->counters();
+  return {now.requests, now.bytes,     now.refused,           now.repeated,
+          now.twice,    now.twice_won, now.first_byte_ms_p50, now.first_byte_ms_p99};
 }
 
 }  // namespace headrace::storage

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "headrace/storage/http_answer.hpp"
+#include "headrace/storage/network_counters.hpp"
 #include "headrace/storage/s3_site.hpp"
 
 namespace headrace::storage {
@@ -35,12 +36,14 @@ struct HttpRequest {
 /// At most NetworkOptions::connections are under way, others wait in their order. HTTP/1.1, no
 /// redirect, no proxy of the environment, no cookie, no .netrc. A request whose answer is not
 /// exactly what was asked for is made again, after a growing and random pause or what the server
-/// asks for (Retry-After), until give_up_s have passed. Of S3 each attempt is signed anew. Safe from any thread.
+/// asks for (Retry-After), until give_up_s have passed. Of S3 each attempt is signed anew. HostPace
+/// says how fast a host is asked, and which requests are made twice. Safe from any thread.
 class HttpReactor {
  public:
   /// That of this process; a forked one has its own. Errors: unsupported (no libcurl).
   static HttpReactor& shared();
   void start(HttpRequest request);
+  const LiveCounters& counters() const;
 
   const pid_t process;  ///< where it was made
 

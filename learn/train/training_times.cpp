@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "headrace/loader/stall_json.hpp"
+
 namespace headrace::train {
 
 double seconds_since(Clock::time_point start) {
@@ -57,6 +59,8 @@ Json TrainingTimes::to_json(std::int64_t step, std::int64_t batch, int processes
                  {"model_wait_s", loader.model_wait_s},
                  {"bytes_read", loader.bytes_read},
                  {"threads", loader_threads}}}};
+  if (const Json network = loader::network_json(loader.network); !network.is_null())
+    time["loader"]["network"] = network;
   if (gpu.samples > 0) {
     time["gpu"] = {{"device", gpu.device},
                    {"busy", gpu.busy_percent / 100},

@@ -25,6 +25,7 @@ from ._augment import Transforms, augment
 from ._estimates import estimate_colour, estimate_intensities
 from ._evaluate import evaluate_segmentation
 from ._network import allow_hosts, use_s3
+from ._patch_list import PatchSpec
 from ._work import ingest_labels, ingest_slides, ingest_volumes, process, verify
 from .loader import BatchMeta, Loader
 from .store import (
@@ -68,6 +69,7 @@ __all__ = [
     "OpenSlideError",
     "OpenSlideUnsupportedFormatError",
     "OutOfMemoryError",
+    "PatchSpec",
     "StorageError",
     "Transforms",
     "UnsupportedError",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import importlib
 import json
 import os
@@ -12,7 +13,7 @@ import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,22 @@ from ._core import StorageError, UnsupportedError, UsageError
 Layout = Literal["h5", "zarr"]
 LAYOUTS: tuple[str, ...] = get_args(Layout)
 _STAMP = "headrace-features.json"
+
+
+class SlideFacts(NamedTuple):
+    """What else features of one slide depend on, beside the settings of all."""
+
+    source_bytes: int
+    patches_sha256: str | None
+    """Of the places that are listed of it; None: they are those of the grid."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
+
+def places_sha256(places: NDArray[np.int64]) -> str:
+    """Of patches' places (n, 2) in order, as text: `x,y` and a line feed of each."""
+    return hashlib.sha256("".join(f"{x},{y}\n" for x, y in places.tolist()).encode()).hexdigest()
 
 
 class FeatureFolder:
@@ -64,10 +81,10 @@ class FeatureFolder:
         """Where the features of the slide of this name are, or will be."""
         return os.path.join(self.path, f"{name}.{self._layout}")
 
-    def finished(self, name: str, source_bytes: int) -> bool:
+    def finished(self, name: str, slide: SlideFacts) -> bool:
         """Whether its features are there.
 
-        Errors: UsageError (something else is, or the slide was another one), StorageError (it can't be read).
+        Errors: UsageError (something else is; the slide was another one, or its list), StorageError (it can't be read).
         """
         path = self.file_of(name)
         if not os.path.lexists(path):
@@ -78,15 +95,20 @@ class FeatureFolder:
             raise StorageError(f"{path}: can't be read ({error}); remove it, and the same call makes it anew") from error
         if not isinstance(facts, dict) or any(facts.get(key) != value for key, value in self._stamp.items()):
             raise UsageError(f"{path}: was not made by features with these settings; remove it, or choose another folder")
-        if facts.get("source_bytes") != source_bytes:
+        if facts.get("source_bytes") != slide.source_bytes:
             raise UsageError(
-                f"{path}: was made of a slide of {facts.get('source_bytes')} bytes, and that of this name now has {source_bytes}; "
+                f"{path}: was made of a slide of {facts.get('source_bytes')} bytes, and that of this name now has {slide.source_bytes}; "
                 "remove the file, and the same call makes it anew"
+            )
+        if facts.get("patches_sha256") != slide.patches_sha256:
+            raise UsageError(
+                f"{path}: was made of other patches than are listed of this slide now; remove the file, and the same call makes it anew, "
+                "or choose another folder"
             )
         return True
 
     def write(
-        self, name: str, features: NDArray[np.float32], coords: NDArray[np.int64], source_bytes: int, attributes: Mapping[str, Any]
+        self, name: str, features: NDArray[np.float32], coords: NDArray[np.int64], slide: SlideFacts, attributes: Mapping[str, Any]
     ) -> None:
         """Writes features (n, d) and coords (n, 2), x and y on level 0, with these attributes of coords.
 
@@ -94,7 +116,7 @@ class FeatureFolder:
         """
         path = self.file_of(name)
         part = os.path.join(self.path, f".{name}.{self._layout}.part")
-        facts = {**self._stamp, "source_bytes": source_bytes}
+        facts = {**self._stamp, **slide.as_dict()}
         try:
             self._check_stamp()
             with _alone(part, self._layout == "zarr"):

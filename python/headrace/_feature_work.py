@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Error, UsageError
-from ._feature_files import FeatureFolder
+from ._feature_files import FeatureFolder, SlideFacts, places_sha256
 from ._feature_network import FeatureNetwork, Features
+from ._patch_list import PatchList
 from ._patch_reader import PatchReader, Run
 from ._slide_sources import SlideSource
 from ._tile_grid import TileSettings
@@ -63,9 +64,16 @@ class FeatureWork:
     """Runs a stream through a network into a folder."""
 
     def __init__(
-        self, network: FeatureNetwork, reader: PatchReader, folder: FeatureFolder, settings: TileSettings, report: FeatureReport
+        self,
+        network: FeatureNetwork,
+        reader: PatchReader,
+        folder: FeatureFolder,
+        settings: TileSettings,
+        patches: PatchList | None,
+        report: FeatureReport,
     ) -> None:
         self._network, self._reader, self._folder, self._settings, self._report = network, reader, folder, settings, report
+        self._patches = patches
         self._tables: dict[Planned, _Table] = {}
         self._width: int | None = None
         self.seconds = {"network": 0.0, "stalled": 0.0, "write": 0.0}
@@ -75,7 +83,7 @@ class FeatureWork:
         waiting = []
         for slide in slides:
             try:
-                if not self._folder.finished(slide.name, slide.bytes):
+                if not self._folder.finished(slide.name, self._facts(slide)):
                     waiting.append(slide)
                     continue
             except Error as error:
@@ -159,11 +167,14 @@ class FeatureWork:
     def _write(self, slide: Planned, rows: NDArray[np.float32]) -> None:
         start = time.perf_counter()
         source = slide.source
-        self._folder.write(source.name, rows, slide.grid.coords, source.bytes, _attributes(slide, self._settings))
+        self._folder.write(source.name, rows, slide.grid.coords, self._facts(source), _attributes(slide, self._settings))
         self._report.files[source.name] = self._folder.file_of(source.name)
         self._report.finished += 1
         self._report.patches += len(rows)
         self.seconds["write"] += time.perf_counter() - start
+
+    def _facts(self, slide: SlideSource) -> SlideFacts:
+        return SlideFacts(slide.bytes, None if self._patches is None else places_sha256(self._patches.places[slide.name]))
 
 
 def _attributes(slide: Planned, settings: TileSettings) -> dict[str, Any]:
@@ -175,13 +186,14 @@ def _attributes(slide: Planned, settings: TileSettings) -> dict[str, Any]:
         "patch_size_level0": round(settings.patch * grid.downsample[1]),
         "level0_magnification": nominal,
         "target_magnification": nominal / grid.downsample[1],
-        "overlap": settings.patch - settings.step,
         "name": slide.source.name,
         "level0_width": slide.size[0],
         "level0_height": slide.size[1],
         "level0_mpp": own,
         "mpp": own * grid.downsample[1],
     }
+    if settings.step is not None:
+        attributes["overlap"] = settings.patch - settings.step
     if grid.exact and slide.source.is_file:  # CLAM reads pixels of the file by it
         attributes["patch_level"] = grid.level
     return attributes

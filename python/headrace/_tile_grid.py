@@ -1,4 +1,4 @@
-"""Which patches of a slide are read: their places, the level, and the window of it that makes one patch."""
+"""Which patches of a slide are read: those of a grid or of a list, their level, and the window of it that makes one patch."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ._core import UsageError
 from ._image import Mask
+from ._patch_list import PatchList
 from ._tissue import TissueShares
 
 _SAME = 0.01  # pixel sizes that differ by less are taken as equal: scanners are not calibrated better
@@ -24,10 +25,10 @@ class TileSettings(NamedTuple):
     """Edge in pixels of the network's input."""
     mpp: float
     """Micrometres a pixel of that."""
-    step: int
-    """From one patch to the next, in the same pixels."""
+    step: int | None
+    """From one patch to the next, in the same pixels; None: they are listed."""
     tissue: float | None
-    """The least share of tissue; None: every patch on the slide."""
+    """The least share of tissue; None: every patch on the slide, or of the list."""
 
 
 class SlideLevels(NamedTuple):
@@ -47,7 +48,7 @@ class TileGrid:
     """The patches of one slide."""
 
     coords: NDArray[np.int64]
-    """(n, 2): x, y of the first pixel of each, on level 0; row after row."""
+    """(n, 2): x, y of the first pixel of each, on level 0; of a grid row after row."""
     level: int
     downsample: tuple[float, float]
     """Pixels of level 0 a pixel of a patch, (y, x)."""
@@ -66,25 +67,87 @@ class TileGrid:
         return self.scale == (1.0, 1.0)
 
 
+class _View(NamedTuple):
+    """The pixels of a slide that patches are made of."""
+
+    level: int
+    factor: float
+    """Pixels of level 0 a pixel of the level."""
+    scale: tuple[float, float]
+    downsample: tuple[float, float]
+
+
 def tile_grid(slide: SlideLevels, settings: TileSettings, tissue: Mask | None) -> TileGrid:
     """The patches of a slide; those whose tissue is at least `settings.tissue`.
 
     A patch begins at a whole pixel of level 0; patches lie `step` apart from the slide's first pixel on, and the last of
     a row or column may reach beyond it. Errors: UsageError (pixels so fine are not in the slide).
     """
+    view = _view(slide, settings)
+    step = settings.patch if settings.step is None else settings.step
+    y, x = (_starts(slide.sizes[0][axis], step * view.downsample[axis]) for axis in (0, 1))
+    coords = np.stack([np.tile(x, len(y)), np.repeat(y, len(x))], 1)
+    if tissue is not None and settings.tissue is not None:
+        height, width = settings.patch * view.downsample[0], settings.patch * view.downsample[1]
+        shares = TissueShares(tissue).of(coords[:, 1].astype(np.float64), coords[:, 0].astype(np.float64), height, width)
+        coords = coords[(shares >= settings.tissue - 1e-9) & (shares > 0)]
+    return _grid(slide, settings, view, coords)
+
+
+def listed_grid(slide: SlideLevels, settings: TileSettings, image: str, patches: PatchList) -> TileGrid:
+    """The patches that are listed of this image, in the list's order.
+
+    Errors: UsageError (pixels so fine are not in the slide; the list says another size; a patch lies wholly outside of the slide).
+    """
+    view = _view(slide, settings)
+    _check_size(slide, settings, view, patches)
+    coords = patches.places[image]
+    height, width = slide.sizes[0]
+    ends = coords + np.array([settings.patch * view.downsample[1], settings.patch * view.downsample[0]])
+    outside = ((coords >= (width, height)) | (ends <= 0)).any(1)
+    if outside.any():
+        x, y = coords[int(np.argmax(outside))]
+        raise UsageError(
+            f"{slide.name}: the listed patch at x {x}, y {y} lies outside of the slide, which has {width} × {height} pixels; "
+            "expected its first pixel on level 0"
+        )
+    return _grid(slide, settings, view, coords)
+
+
+def _view(slide: SlideLevels, settings: TileSettings) -> _View:
     wanted = settings.mpp / slide.mpp[0], settings.mpp / slide.mpp[1]
     factors = [_whole_factor(slide, k) for k in range(len(slide.sizes))]
     level, scale = _level_for(slide, factors, wanted, settings.mpp)
-    downsample = (scale[0] * factors[level], scale[1] * factors[level])
-    y, x = (_starts(slide.sizes[0][axis], settings.step * downsample[axis]) for axis in (0, 1))
-    coords = np.stack([np.tile(x, len(y)), np.repeat(y, len(x))], 1)
-    if tissue is not None and settings.tissue is not None:
-        height, width = settings.patch * downsample[0], settings.patch * downsample[1]
-        shares = TissueShares(tissue).of(coords[:, 1].astype(np.float64), coords[:, 0].astype(np.float64), height, width)
-        coords = coords[(shares >= settings.tissue - 1e-9) & (shares > 0)]
-    window, first, offsets = _windows(coords[:, ::-1] / factors[level], settings.patch, scale)
-    places = np.rint(first * slide.stated[level]).astype(np.int64)
-    return TileGrid(coords, level, downsample, window, scale, places, offsets)
+    return _View(level, factors[level], scale, (scale[0] * factors[level], scale[1] * factors[level]))
+
+
+def _grid(slide: SlideLevels, settings: TileSettings, view: _View, coords: NDArray[np.int64]) -> TileGrid:
+    window, first, offsets = _windows(coords[:, ::-1] / view.factor, settings.patch, view.scale)
+    places = np.rint(first * slide.stated[view.level]).astype(np.int64)
+    return TileGrid(coords, view.level, view.downsample, window, view.scale, places, offsets)
+
+
+def _check_size(slide: SlideLevels, settings: TileSettings, view: _View, patches: PatchList) -> None:
+    """Whether the size that a list states is that of the patches that are read. Errors: UsageError."""
+    if patches.size is None:
+        return
+    width, height, level = patches.size
+    if level >= len(slide.sizes):
+        raise UsageError(f"{slide.name}: the listed patches are of level {level}, and the slide has levels 0 to {len(slide.sizes) - 1}")
+    factor = _whole_factor(slide, level)
+    if all(_same(size * factor, settings.patch * own) for size, own in zip((width, height), view.downsample[::-1])):
+        return
+    across, down = width * factor * slide.mpp[1], height * factor * slide.mpp[0]
+    advice = f"give patch={width} and mpp={slide.mpp[1] * factor:.4g}" if _same(across, down) else "give square ones"
+    raise UsageError(
+        f"{slide.name}: the listed patches have {width} × {height} pixels of level {level}, which are {across:.4g} × {down:.4g} µm, and "
+        f"those of patch={settings.patch} and mpp={settings.mpp:g} are {settings.patch * settings.mpp:.4g} µm wide; {advice}, or a list "
+        "without level, width and height"
+    )
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one / other - 1) <= _SAME + 1e-9
 
 
 def _whole_factor(slide: SlideLevels, level: int) -> float:

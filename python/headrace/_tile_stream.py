@@ -11,9 +11,10 @@ from typing import Any, NamedTuple, Union
 
 from . import _core
 from ._core import Cancelled, DeviceError, Error, InternalError, OutOfMemoryError
+from ._patch_list import PatchList
 from ._patch_reader import PatchReader, Run
 from ._slide_sources import SlideSource
-from ._tile_grid import TileGrid, TileSettings, tile_grid
+from ._tile_grid import SlideLevels, TileGrid, TileSettings, listed_grid, tile_grid
 
 _AHEAD = 2  # slides and batches that are ready before they are asked for
 _LOOK_S = 0.1  # how often a wait hears that it is over
@@ -67,6 +68,8 @@ class TileStream:
 
     sources: Sequence[SlideSource]
     settings: TileSettings
+    patches: PatchList | None
+    """Has some of each source; None: those of the grid are read."""
     slide_mpp: float | None
     reader: PatchReader
     batch: int
@@ -144,11 +147,16 @@ class TileStream:
     def _planned(self, source: SlideSource) -> Planned:
         slide = source.open()
         levels = source.levels(slide, self.slide_mpp)
+        height, width = levels.sizes[0]
+        return Planned(source, slide, (width, height), levels.mpp, self._grid(source, slide, levels))
+
+    def _grid(self, source: SlideSource, slide: _core.Slide, levels: SlideLevels) -> TileGrid:
+        if self.patches is not None:
+            return listed_grid(levels, self.settings, source.name, self.patches)
         tissue = None
         if self.settings.tissue is not None:
             tissue = source.tissue(slide, self.slide_mpp, self.threads, self._cancel)
-        height, width = levels.sizes[0]
-        return Planned(source, slide, (width, height), levels.mpp, tile_grid(levels, self.settings, tissue))
+        return tile_grid(levels, self.settings, tissue)
 
     def _read(self) -> None:
         waiting: list[Run] = []

@@ -14,6 +14,7 @@ from typing import Any
 from . import _core
 from ._batch_meta import BatchMeta
 from ._first_guesses import check_guesses
+from ._patch_list import read_patch_list
 from ._plain import path_text
 from ._ranks import find_rank, natural
 from ._run_config import Config, check_keywords, overlaid, read_run_config
@@ -42,6 +43,9 @@ class Loader:
 
     - `split`: None or the config's `data.train`: training samples, epoch after epoch; another one: its tiles in their fixed order.
       `tiles=True`: tiles of the training split, too.
+    - `patches`: a list of patches to make instead, in its order and without random transforms, in any form that `features` takes
+      (a CSV or Parquet file with the columns image, x and y, a table, PatchSpecs, …). x, y: the first pixel on level 0; the size
+      is `patch`'s. `augment=True`: each epoch in an order of its own, with the config's transforms.
     - `epoch`, `start`: the first batch; `start` counts from the beginning of `epoch`.
     - `count`: one `for` gives this many batches instead of the rest of an epoch; of tiles at most what there is.
     - `rank`, `world_size`: this process makes its part of the samples of every batch. Left out: of torch.distributed where it is
@@ -74,6 +78,8 @@ class Loader:
         *,
         split: str | None = None,
         tiles: bool | None = None,
+        patches: Any = None,
+        augment: bool = False,
         epoch: int = 0,
         start: int = 0,
         count: int | None = None,
@@ -102,7 +108,13 @@ class Loader:
         self._convert, self._on_gpu = converter(kind), self.config["loader"]["device"] == "cuda"
         self.rank, self.world_size = find_rank(rank, world_size)
         self.split = self.config["data"]["train"] if split is None else split
-        self._inputs = _core.RunInputs(json.dumps(self.config), name, self._tiled(tiles), "" if run is None else path_text(run))
+        listed = None if patches is None else _listed(patches)
+        if listed is not None and (split is not None or tiles is not None):
+            raise _core.UsageError("patches are a list of their own: leave split and tiles out")
+        if augment and listed is None:
+            raise _core.UsageError("augment belongs to patches; training samples are always augmented")
+        tiled = "" if listed is not None else self._tiled(tiles)
+        self._inputs = _core.RunInputs(json.dumps(self.config), name, tiled, "" if run is None else path_text(run), listed, augment)
         self._facts = self._run_facts()
         self._count = None if count is None else natural("count", count)
         self._home = self._number(natural("epoch", epoch), natural("start", start))
@@ -333,6 +345,12 @@ class _Pass(Iterator[dict[str, Any]]):
             self._done = True
             raise StopIteration
         return batch
+
+
+def _listed(given: Any) -> tuple[list[str], list[int], list[int], tuple[int, int, int] | None]:
+    """A list of patches as the library takes it."""
+    listed = read_patch_list(given)
+    return list(listed.images), [int(x) for x in listed.x], [int(y) for y in listed.y], listed.size
 
 
 def _checked_turn(turn: tuple[int, int]) -> tuple[int, int]:

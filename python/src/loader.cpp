@@ -2,6 +2,7 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
@@ -11,11 +12,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "headrace/core/json.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/loader/plan/patch_list.hpp"
 #include "headrace/loader/run_inputs.hpp"
 #include "headrace/loader/stall_json.hpp"
 #include "learn/config/figure_rules.hpp"
@@ -118,6 +121,23 @@ std::unique_ptr<BatchSource> make_source(const RunInputs& inputs, bool labels,
   return std::make_unique<BatchSource>(inputs, start);
 }
 
+/// (images, x, y, (width, height, level) or None)
+using GivenPatches =
+    std::tuple<std::vector<std::string>, std::vector<std::int64_t>, std::vector<std::int64_t>,
+               std::optional<std::array<std::int64_t, 3>>>;
+
+loader::ListedPatches listed_patches(const std::optional<GivenPatches>& given, bool augment) {
+  loader::ListedPatches listed{std::nullopt, augment};
+  if (!given) return listed;
+  const auto& [images, x, y, size] = *given;
+  listed.list.emplace();
+  listed.list->origin = "patches";
+  if (size) listed.list->size = {(*size)[0], (*size)[1], (*size)[2]};
+  for (std::size_t i = 0; i < images.size(); ++i)
+    listed.list->patches.push_back({images[i], x.at(i), y.at(i)});
+  return listed;
+}
+
 void bind_inputs(nb::module_& module) {
   module.def("nearest_name", [](const std::string& name, const std::vector<std::string>& names) {
     return nearest_name(name, names);
@@ -146,14 +166,17 @@ void bind_inputs(nb::module_& module) {
   module.def("decides_nothing", &config::RunConfig::decides_nothing);
   nb::class_<RunInputs>(module, "RunInputs")
       .def(nb::new_([](const std::string& config, const std::string& name, const std::string& split,
-                       const std::string& run) {
+                       const std::string& run, const std::optional<GivenPatches>& patches,
+                       bool augment) {
              const Unlocked unlocked;
              auto read = config::RunConfig::parse(config, name);
              read.use_network();
              return std::make_unique<RunInputs>(
-                 RunInputs{loader::open_run(read, split, run), std::move(read)});
+                 RunInputs{loader::open_run(read, split, run, listed_patches(patches, augment)),
+                           std::move(read)});
            }),
-           nb::arg("config"), nb::arg("name"), nb::arg("split"), nb::arg("run"))
+           nb::arg("config"), nb::arg("name"), nb::arg("split"), nb::arg("run"),
+           nb::arg("patches").none() = nb::none(), nb::arg("augment") = false)
       .def_prop_ro("config", [](const RunInputs& i) { return dump_json(i.run_config.to_json()); })
       .def_prop_ro("config_hash", [](const RunInputs& i) { return i.run_config.hash(); })
       .def_prop_ro("dataset_hash", [](const RunInputs& i) { return i.cohort->dataset_hash(); })

@@ -121,6 +121,23 @@ def test_what_stays_is_one_sentence_and_never_other_pixels(folder, expected, tmp
     assert "secret" not in done.stderr, "a redirect may hold a signature"
 
 
+def test_requests_that_hang_are_made_twice(folder, expected, tmp_path):
+    """Long before they are given up, and few."""
+    with serving(folder, Faults("hang", "tile", every=8)) as (url, faults):
+        done = json_of("batches", "--config", config(tmp_path / "c.yaml", f"{url}/copied.zarr", extra="stall_s: 30, give_up_s: 60"), "--count", 3)
+    network = done["stall"]["network"]
+    assert done["sha256"] == expected and faults.spoiled
+    assert 0 < network["second_won"] <= network["made_twice"] <= 4 + network["requests"] / 50
+
+
+def test_what_was_asked_is_counted(folder, expected, tmp_path):
+    with serving(folder, Faults("503", "tile", every=4)) as (url, faults):
+        network = json_of("batches", "--config", config(tmp_path / "c.yaml", f"{url}/copied.zarr"), "--count", 3)["stall"]["network"]
+    assert network["refused"] == network["repeated"] == len(faults.spoiled) > 0
+    assert network["requests"] <= len(faults.requests) and network["bytes"] > 100_000
+    assert "network" not in json_of("batches", "--config", config(tmp_path / "c.yaml", folder / "copied.zarr"), "--count", 3)["stall"]
+
+
 def test_an_object_that_is_replaced_is_an_error(folder, tmp_path):
     """Never old and new pixels together."""
     shutil.copytree(folder / "copied.zarr", tmp_path / "s.zarr")
