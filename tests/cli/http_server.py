@@ -31,6 +31,10 @@ class Faults:
     def date(self):
         """What it says of the time; None: nothing."""
 
+    def fields(self):
+        """Of the head of a refusal."""
+        return {}
+
     def refusal(self, path, lines):
         """(status, code) of a request that is refused before anything is looked at; None: it is not."""
 
@@ -85,7 +89,7 @@ class Handler(BaseHTTPRequestHandler):
         assert span, "every request asks for a range"
         if refusal := self.faults.refusal(self.path, {name.lower(): value for name, value in self.headers.items()}):
             status, code = refusal
-            return self.answer(status, {}, f"<?xml version=\"1.0\"?><Error><Code>{code}</Code></Error>".encode())
+            return self.answer(status, self.faults.fields(), f"<?xml version=\"1.0\"?><Error><Code>{code}</Code></Error>".encode())
         file = self.root / unquote(self.path.partition("?")[0]).lstrip("/")
         if not file.is_file():
             return self.answer(404, {})
@@ -197,17 +201,45 @@ def serving(folder, faults=None):
         server.server_close()
 
 
+_AUTHORITY = """[ca]
+default_ca = own
+[own]
+database = index.txt
+serial = serial
+new_certs_dir = .
+default_md = sha256
+policy = any
+x509_extensions = names
+[any]
+commonName = supplied
+[names]
+subjectAltName = DNS:localhost
+"""
+
+
+def make_certificate(work, ended):
+    """cert.pem and key.pem, of localhost and signed by themselves; ended: in 2020."""
+    def openssl(*words):
+        subprocess.run(["openssl", *words], check=True, capture_output=True, timeout=60, cwd=work)
+
+    openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost", "-keyout", "key.pem", "-out", "request.pem")
+    (work / "ca.cnf").write_text(_AUTHORITY)
+    (work / "index.txt").write_text("")
+    (work / "serial").write_text("01")
+    end = "20200201000000Z" if ended else "20991231235959Z"
+    openssl("ca", "-batch", "-selfsign", "-config", "ca.cnf", "-keyfile", "key.pem", "-in", "request.pem", "-out", "cert.pem", "-startdate", "20200101000000Z", "-enddate", end)
+
+
 @contextlib.contextmanager
-def nginx(folder, work, tls=False):
-    """The URL of nginx on this folder; with TLS by a certificate of our own, work/cert.pem."""
+def nginx(folder, work, tls=False, ended=False):
+    """The URL of nginx on this folder; with TLS by a certificate of our own, work/cert.pem (ended: that has expired)."""
     program = installed("nginx")
     if program is None:
         pytest.skip("nginx is not here: tools/deps/install.sh test unpacks it on amd64")
     port = free_port()
     secure = ""
     if tls:
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                        "-addext", "subjectAltName=DNS:localhost", "-keyout", work / "key.pem", "-out", work / "cert.pem"], check=True, capture_output=True, timeout=60)
+        make_certificate(work, ended)
         secure = f"ssl_certificate {work}/cert.pem; ssl_certificate_key {work}/key.pem;"
     paths = "".join(f"{name}_temp_path {work}/{name}; " for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     user = "user root; " if os.geteuid() == 0 else ""

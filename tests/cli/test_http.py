@@ -63,6 +63,17 @@ def test_tls_with_a_certificate_of_the_site(folder, expected, tmp_path):
             assert "certificate" in message_of(done).lower(), done.stderr
 
 
+def test_a_certificate_that_has_expired(folder, tmp_path):
+    with nginx(folder, tmp_path, tls=True, ended=True) as url:
+        done = headrace("batches", "--config", config(tmp_path / "c.yaml", f"{url}/copied.zarr", extra=f"ca_file: {tmp_path}/cert.pem, give_up_s: 5"), code=1, seconds=60)
+    assert "expired" in message_of(done) and url in done.stderr
+
+
+def test_a_name_that_no_host_has(tmp_path):
+    done = headrace("batches", "--config", config(tmp_path / "c.yaml", "http://nowhere.invalid/s.zarr"), code=1, seconds=60)
+    assert "http://nowhere.invalid/s.zarr" in message_of(done) and "resolve host" in done.stderr
+
+
 def test_slides_that_lie_on_a_server(folder, expected, tmp_path):
     """The pixels of a store by reference, after its files moved there."""
     shutil.copytree(folder / "referring.zarr", tmp_path / "s.zarr")

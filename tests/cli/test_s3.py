@@ -15,7 +15,7 @@ from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from driving import PROGRAM, headrace, json_of, message_of, sentence_of, write_table
-from http_server import Faults, serving
+from http_server import Faults, kind_of, serving
 from made_once import made_once
 from predictions import nuclei_config, trained
 from s3_server import radosgw
@@ -262,6 +262,41 @@ def test_keys_that_are_renewed_while_it_reads(folder, expected, tmp_path):
         assert site.refused >= 3
         done = headrace("batches", "--config", tmp_path / "c.yaml", "--count", 1, code=1, environment=NO_KEYS | KEYS | {"AWS_SESSION_TOKEN": "old"}, seconds=20)
         assert "the keys have expired (400, ExpiredToken); renew them" in sentence_of(done)
+
+
+REFUSALS = [(400, "ExpiredToken", "the keys have expired"), (403, "InvalidAccessKeyId", "does not know these keys"), (403, "AccessDenied", "may not read it"),
+            (403, "AccountProblem", "refuses access (403, AccountProblem)"), (400, "AuthorizationHeaderMalformed", "400, AuthorizationHeaderMalformed")]
+
+
+@pytest.mark.parametrize("kind", ["header", "index", "tile"])
+@pytest.mark.parametrize("status, code, said", REFUSALS)
+def test_what_stays_refused_is_one_sentence(folder, tmp_path, status, code, said, kind):
+    """At headers, indexes and tiles alike; nothing is repeated for it."""
+    class Refuses(Site):
+        def refusal(self, path, lines):
+            span = lines["range"].removeprefix("bytes=")
+            if kind_of(path, None if span.startswith("-") else int(span.split("-")[0])) != kind:
+                return None
+            self.refused += 1
+            return status, code
+
+    with serving(folder.parent, Refuses()) as (url, site):
+        written = config(tmp_path / "c.yaml", f"s3://{folder.name}/copied.zarr", extra=f"s3: {{endpoint: '{url}'}}")
+        done = headrace("batches", "--config", written, "--count", 3, code=1, environment=NO_KEYS | KEYS, seconds=60)
+    assert said in sentence_of(done) and f"s3://{folder.name}/copied.zarr" in done.stderr and 0 < site.refused <= 64
+
+
+def test_a_bucket_of_another_region(folder, tmp_path):
+    class Elsewhere(Site):
+        def refusal(self, path, lines):
+            return 301, "PermanentRedirect"
+
+        def fields(self):
+            return {"x-amz-bucket-region": "eu-west-3", "Location": "https://elsewhere.invalid/"}
+
+    with serving(folder.parent, Elsewhere()) as (url, _):
+        done = headrace("--s3-endpoint", url, "info", f"s3://{folder.name}/copied.zarr", code=2, environment=NO_KEYS | KEYS)
+    assert 'network: {s3: {region: "eu-west-3"}}' in message_of(done) and "elsewhere" not in done.stderr
 
 
 def test_a_policy_that_allows_no_versions(folder, expected, tmp_path):
