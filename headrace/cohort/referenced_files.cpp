@@ -1,7 +1,9 @@
 #include "headrace/cohort/referenced_files.hpp"
 
+#include <exception>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -44,8 +46,8 @@ std::optional<std::string> image_of_source(const std::string& key) {
 
 class SourcesStore : public storage::ForwardingStore {
  public:
-  SourcesStore(std::shared_ptr<storage::Store> inner, OpenSource open)
-      : ForwardingStore(std::move(inner)), open_(std::move(open)) {}
+  SourcesStore(std::shared_ptr<storage::Store> inner, OpenSource open, StartOpenSource start)
+      : ForwardingStore(std::move(inner)), open_(std::move(open)), start_(std::move(start)) {}
 
   std::shared_ptr<const storage::Object> open(const std::string& key) const override {
     if (const auto id = image_of_source(key)) return open_(*id);
@@ -53,16 +55,19 @@ class SourcesStore : public storage::ForwardingStore {
   }
   void start_open(const std::string& key, std::size_t tail_bytes,
                   const storage::OpenDone& done) const override {
-    if (image_of_source(key)) return Store::start_open(key, tail_bytes, done);
-    inner().start_open(key, tail_bytes, done);
+    const auto id = image_of_source(key);
+    if (!id) return inner().start_open(key, tail_bytes, done);
+    if (tail_bytes > 0 || !start_) return Store::start_open(key, tail_bytes, done);
+    start_(*id, done);
   }
 
  private:
   OpenSource open_;
+  StartOpenSource start_;
 };
 
 /// Files of a store, each checked once and again when it changes.
-class CheckedFiles {
+class CheckedFiles : public std::enable_shared_from_this<CheckedFiles> {
  public:
   CheckedFiles(References references, std::string origin)
       : files_(std::move(references.files)),
@@ -70,23 +75,67 @@ class CheckedFiles {
         place_(std::move(references.root)) {}
 
   std::shared_ptr<const storage::Object> open(const std::string& id) {
-    ReferencedFile file;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = files_.find(id);
-      if (found == files_.end()) return nullptr;
-      file = found->second;
-      if (const auto right = unpinned_.find(id); right != unpinned_.end()) return right->second;
-    }
-    auto object = open_referenced(root(), file, origin_);
-    if (!file.identity.empty() && object->identity() == file.identity) return object;
+    const auto alone = look_of(id);  // of several that want it one looks
+    const std::lock_guard looking(*alone);
+    const Found found = find(id);
+    if (!found.file || found.right) return found.right;
+    auto object = open_referenced(root(), *found.file, origin_);
+    const std::string& identity = found.file->identity;
+    if (!identity.empty() && object->identity() == identity) return object;
     const std::lock_guard lock(mutex_);
     files_[id].identity = object->identity();
     if (object->identity().empty()) unpinned_[id] = object;  // to look at all of it once
     return object;
   }
 
+  /// The same, without waiting, where a glance tells that the file is right.
+  void start_open(const std::string& id, const storage::OpenDone& done) {
+    const Found found = find(id);
+    if (!found.file || found.right) return done({found.right, {}}, nullptr);
+    // A file of another identity is to be looked at, which waits. That is not done where requests end.
+    const auto look = [this, id, done] {
+      storage::OpenedTail opened;
+      std::exception_ptr failure;
+      try {
+        opened.object = open(id);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      done(std::move(opened), failure);
+    };
+    if (!root().cost().asynchronous) return look();
+    root().start_open(found.file->file, 0,
+                      [file = *found.file, self = shared_from_this(), look, done](
+                          storage::OpenedTail opened, std::exception_ptr failure) {
+                        const auto& object = opened.object;
+                        const bool right = object && !file.identity.empty() &&
+                                           object->identity() == file.identity &&
+                                           object->size_bytes() == file.size_bytes;
+                        if (failure || right) return done(std::move(opened), failure);
+                        std::thread([self, look] { look(); }).detach();
+                      });
+  }
+
  private:
+  std::shared_ptr<std::mutex> look_of(const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    auto& look = looks_[id];
+    if (!look) look = std::make_shared<std::mutex>();
+    return look;
+  }
+
+  struct Found {
+    std::optional<ReferencedFile> file;            ///< none: the store refers to none
+    std::shared_ptr<const storage::Object> right;  ///< it was looked at
+  };
+  Found find(const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = files_.find(id);
+    if (found == files_.end()) return {};
+    const auto right = unpinned_.find(id);
+    return {found->second, right == unpinned_.end() ? nullptr : right->second};
+  }
+
   /// Opened when a file is wanted: what reads no pixels speaks to no host.
   const storage::Store& root() {
     std::call_once(opened_, [&] {
@@ -97,6 +146,7 @@ class CheckedFiles {
   }
 
   std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<std::mutex>> looks_;
   std::map<std::string, ReferencedFile> files_;  ///< with the identity that was found right
   std::map<std::string, std::shared_ptr<const storage::Object>> unpinned_;
   std::string origin_;
@@ -202,9 +252,9 @@ std::shared_ptr<const storage::Object> open_referenced(const storage::Store& roo
        place, object->size_bytes(), file.size_bytes, same_size ? ", with other contents" : "");
 }
 
-std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store,
-                                             OpenSource open) {
-  return std::make_shared<SourcesStore>(std::move(store), std::move(open));
+std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store, OpenSource open,
+                                             StartOpenSource start) {
+  return std::make_shared<SourcesStore>(std::move(store), std::move(open), std::move(start));
 }
 
 std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store) {
@@ -212,8 +262,11 @@ std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> sto
   if (references.files.empty()) return store;
   const std::string origin = store->describe(kReferencesKey);
   auto checked = std::make_shared<CheckedFiles>(std::move(references), origin);
-  return with_sources(std::move(store),
-                      [checked](const std::string& id) { return checked->open(id); });
+  return with_sources(
+      std::move(store), [checked](const std::string& id) { return checked->open(id); },
+      [checked](const std::string& id, const storage::OpenDone& done) {
+        checked->start_open(id, done);
+      });
 }
 
 }  // namespace headrace::cohort

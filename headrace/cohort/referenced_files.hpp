@@ -51,10 +51,12 @@ inline constexpr const char* kTileTable = "tiles";
 /// The key below images/<id>/ under which a store gives the file itself.
 inline constexpr const char* kSourceName = "source";
 
-/// The store, which gives by the key images/<id>/source the file of an image.
+/// The store, which gives by the key images/<id>/source the file of an image. start: the same without
+/// waiting, where that can be; null: none.
 using OpenSource = std::function<std::shared_ptr<const storage::Object>(const std::string& id)>;
-std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store,
-                                             OpenSource open);
+using StartOpenSource = std::function<void(const std::string& id, const storage::OpenDone& done)>;
+std::shared_ptr<storage::Store> with_sources(std::shared_ptr<storage::Store> store, OpenSource open,
+                                             StartOpenSource start = nullptr);
 /// The same by its references.json; the store itself where it has none. Each file is checked when it
 /// is first opened. Safe from any thread. Errors: malformed, usage (they lie on a host that was not
 /// named).
