@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(Opened, StoreContract,
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
 TEST(OpenStore, AnUnknownSchemeIsRefusedInOneSentence) {
-  for (const std::string url : {"s3://bucket/store", "ftp://host/x", "gs://b"}) {
+  for (const std::string url : {"az://container/store", "ftp://host/x", "gs://b"}) {
     const Place place = Place::parse(url);
     const std::string said =
         url + ": reading from " + place.scheme() + " is not supported; copy the store to a folder";
