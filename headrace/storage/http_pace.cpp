@@ -13,11 +13,13 @@ constexpr double kFirstMs = 0.1, kGrowth = 1.25;
 constexpr std::uint32_t kForget = 4096, kEnough = 100;
 
 constexpr Seconds kLook{1.0};
-constexpr double kTooMany = 0.03;   // share of refused ones from which on they count
-constexpr std::uint64_t kAFew = 3;  // fewer say nothing
-constexpr double kSameShare = 0.5;  // of the share before: the rate changed nothing
-constexpr double kMore = 1.02;      // growth of a rate that is kept
-constexpr double kLess = 0.97;      // below the rate that was answered
+constexpr double kTooMany = 0.03;                // share of refused ones from which on they count
+constexpr std::uint64_t kAFew = 3;               // fewer say nothing
+constexpr double kSameShare = 0.5;               // of the share before: the rate changed nothing
+constexpr double kMore = 1.02, kMuchMore = 1.5;  // growth of a rate that is kept, a second
+constexpr int kCalmSeconds = 5;                  // without a refusal, after which it grows faster
+constexpr double kLongestLook = 2;               // seconds; longer ones had pauses
+constexpr double kLess = 0.97;                   // below the rate that was answered
 constexpr int kDeafSeconds = 10;
 constexpr double kBurstSeconds = 0.02;  // of the rate that may begin together
 
@@ -74,8 +76,17 @@ void HostPace::ended(Clock::time_point now, bool refused) {
 void HostPace::look(Clock::time_point now) {
   const double seconds = duration_cast<Seconds>(now - begun_).count();
   const double share = static_cast<double>(refused_) / static_cast<double>(good_ + refused_);
-  const double answered = std::max(static_cast<double>(good_) / seconds, 1.0);
+  const double answered = static_cast<double>(good_) / seconds;
   const bool too_many = refused_ > kAFew && share > kTooMany;
+  // Time in which nobody asked tells nothing, nor does a host that answers none: its requests wait
+  // longer and longer by themselves.
+  if (seconds <= kLongestLook && (good_ > 0 || !too_many)) judge(share, answered, too_many);
+  begun_ = now;
+  good_ = refused_ = 0;
+  held_ = false;
+}
+
+void HostPace::judge(double share, double answered, bool too_many) {
   switch (state_) {
     case State::free:
       if (!too_many) break;
@@ -90,22 +101,24 @@ void HostPace::look(Clock::time_point now) {
         rate_.reset();
       } else {
         state_ = State::kept;
+        growth_ = kMuchMore;
+        calm_ = 0;
       }
       break;
     case State::kept:
       if (too_many) {
-        rate_ = std::max(kLess * answered, 1.0);
-      } else if (held_) {
-        rate_ = *rate_ * kMore;
+        rate_ = kLess * answered;
+        growth_ = kMore;
+        calm_ = 0;
+        break;
       }
+      if (++calm_ % kCalmSeconds == 0) growth_ = std::min(1 + 2 * (growth_ - 1), kMuchMore);
+      if (held_) rate_ = *rate_ * growth_;
       break;
     case State::deaf:
       if (--deaf_left_ == 0) state_ = State::free;
       break;
   }
-  begun_ = now;
-  good_ = refused_ = 0;
-  held_ = false;
 }
 
 std::optional<HostPace::Clock::duration> HostPace::twice_after() const {

@@ -26,8 +26,9 @@ class WaitTimes {
 ///
 /// Rate: as fast as connections allow, until the host refuses some because there are too many (503,
 /// 429). Then it is asked at the rate at which it answered. Where it refuses as many as before, they
-/// were not too many, and it is asked freely again. A rate that is kept grows slowly, to find when the
-/// host has more to give. Looked at once a second.
+/// were not too many, and it is asked freely again. A rate that is kept grows, fast until the host
+/// refuses some and slowly then, to find when it has more to give. Looked at once a second; seconds in
+/// which nobody asks, or nothing is answered, change nothing.
 ///
 /// Twice: a request of which no byte came for three times as long as 99 of 100 took (2 s before that is
 /// known), and at most one in fifty: those that hang, not all of a host that is slow.
@@ -49,16 +50,18 @@ class HostPace {
   std::optional<Clock::duration> twice_after() const;
   void made_twice() { ++twice_; }
 
-  std::optional<double> rate() const noexcept { return rate_; }  ///< a second, where it is kept
+  std::uint64_t requests() const noexcept { return requests_; }
 
  private:
   void look(Clock::time_point now);
+  void judge(double share, double answered, bool too_many);
 
   enum class State { free, trying, kept, deaf };
   State state_ = State::free;
   std::optional<double> rate_;
   double share_ = 0;  ///< of those refused before the rate was tried
-  int deaf_left_ = 0;
+  int deaf_left_ = 0, calm_ = 0;
+  double growth_ = 1;
   Clock::time_point begun_{}, next_{};  ///< of the second that is looked at; when one may begin
   std::uint64_t good_ = 0, refused_ = 0;
   bool held_ = false;  ///< in this second a request had to wait for the rate

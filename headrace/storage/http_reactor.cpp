@@ -123,16 +123,17 @@ struct HttpReactor::State {
   Clock::time_point begin_what_may() {
     const Clock::time_point now = Clock::now();
     Clock::time_point next = now + (under_way.empty() ? kIdle : kBusy);
-    for (auto it = paused.begin(); it != paused.end();) {
+    for (auto it = paused.rbegin(); it != paused.rend();
+         ++it) {  // the first comes to the front last
       auto& transfer = *it;
       if (transfer->not_before > now) {
         next = std::min(next, transfer->not_before);
-        ++it;
         continue;
       }
+      transfer->ready = now;
       transfer->host->waiting.push_front(std::move(transfer));
-      it = paused.erase(it);
     }
+    paused.remove(nullptr);
     next = std::min(next, make_twice(now));
     for (auto& [name, host] : hosts) next = std::min(next, begin_waiting(host, now));
     count(now);
@@ -169,24 +170,37 @@ struct HttpReactor::State {
       }
     }
     for (HttpTransfer* first : hanging) {
-      if (!may_begin() || !first->host->pace.twice_after()) break;
+      if (!first->host->pace.twice_after()) continue;
       if (first->is_second) {
         const std::unique_ptr<HttpTransfer> hung = take_off(first);
         first = hung->twin;
+        first->twin = nullptr;
       }
-      auto second = std::make_unique<HttpTransfer>();
-      second->asked = first->asked;
-      second->host = first->host;
-      second->give_up = first->give_up;
-      second->is_second = true;
-      second->own.resize(first->asked.dst.size());
-      second->twin = first;
+      if (!may_begin()) continue;
+      std::unique_ptr<HttpTransfer> second = second_of(*first);
+      if (!second) continue;
       first->twin = second.get();
       first->host->pace.made_twice();
       ++counters.twice;
       begin(std::move(second), now);
     }
     return next;
+  }
+
+  /// Null where there is no memory for it.
+  static std::unique_ptr<HttpTransfer> second_of(HttpTransfer& first) {
+    try {
+      auto second = std::make_unique<HttpTransfer>();
+      second->asked = first.asked;
+      second->host = first.host;
+      second->give_up = first.give_up;
+      second->is_second = true;
+      second->own.resize(first.asked.dst.size());
+      second->twin = &first;
+      return second;
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
   }
 
   void begin(std::unique_ptr<HttpTransfer> transfer, Clock::time_point now) {
@@ -201,16 +215,21 @@ struct HttpReactor::State {
       }
       spare.pop_back();
     } catch (const Error& error) {
-      if (transfer->is_second) {
-        transfer->twin->twin = nullptr;  // the first goes on
-      } else {
-        tell(*transfer, {Kind::wrong, error.what(), error.code(), 0});
-      }
-      return;
+      return not_begun(*transfer, {Kind::wrong, error.what(), error.code(), 0});
+    } catch (const std::bad_alloc&) {
+      return not_begun(*transfer, {Kind::wrong, "no memory for a request", ErrorCode::memory, 0});
     }
     ++counters.requests;
     transfer->host->pace.began(now);
     under_way.push_back(std::move(transfer));
+  }
+
+  void not_begun(HttpTransfer& transfer, const HttpVerdict& why) {
+    if (transfer.is_second) {
+      transfer.twin->twin = nullptr;  // the first goes on
+    } else {
+      tell(transfer, why);
+    }
   }
 
   /// Takes an attempt from libcurl, ended or not.
@@ -229,11 +248,12 @@ struct HttpReactor::State {
     HttpHost& host = *transfer->host;
     host.answered |= transfer->head.status != 0;
     host.pace.ended(Clock::now(), is_too_many(transfer->head));
-    counters.bytes += transfer->received;
+    if (verdict.kind == Kind::good) counters.bytes += transfer->received;
     if (is_too_many(transfer->head)) ++counters.refused;
     if (transfer->twin != nullptr && !settle_twins(transfer, verdict)) return;
     if (verdict.kind == Kind::wrong && is_right_otherwise(*transfer, signer)) {
       ++counters.repeated;
+      transfer->ready = Clock::now();
       host.waiting.push_front(std::move(transfer));
     } else if (verdict.kind == Kind::again && pause(*transfer)) {
       ++counters.repeated;
@@ -309,11 +329,14 @@ struct HttpReactor::State {
   void count(Clock::time_point now) {
     if (now - counted < std::chrono::seconds(1)) return;
     counted = now;
-    for (const auto& [name, host] : hosts) {
-      if (!host.pace.waits().share(0.5)) continue;
-      counters.first_byte_ms_p50 = in_ms(host.pace.waits().share(0.5));
-      counters.first_byte_ms_p99 = in_ms(host.pace.waits().share(0.99));
-    }
+    const auto most =
+        std::max_element(hosts.begin(), hosts.end(), [](const auto& a, const auto& b) {
+          return a.second.pace.requests() < b.second.pace.requests();
+        });
+    if (most == hosts.end()) return;
+    const WaitTimes& waits = most->second.pace.waits();
+    counters.first_byte_ms_p50 = in_ms(waits.share(0.5));
+    counters.first_byte_ms_p99 = in_ms(waits.share(0.99));
   }
 };
 

@@ -92,6 +92,8 @@ void begin_attempt(const Curl& curl, HttpTransfer& transfer, Curl::Easy* easy,
     transfer.begun = transfer.attempt;
     transfer.give_up = transfer.begun + std::chrono::seconds(options.give_up_s) +
                        milliseconds(transfer.asked.range.count / kSlowestBytesPerMs);
+  } else if (!transfer.is_second) {
+    transfer.give_up += transfer.attempt - transfer.ready;  // it waited for us, not for the server
   }
   std::string url;
   try {

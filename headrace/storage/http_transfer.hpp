@@ -35,6 +35,7 @@ struct HttpTransfer {
   HttpHost* host = nullptr;
   int attempts = 0;
   Clock::time_point begun, give_up, not_before;
+  Clock::time_point ready;  ///< when the next attempt might have begun, but for others
 
   // The same request, begun beside this one where no byte comes. Its bytes go to memory of its own,
   // since both are under way; of the two that which ends well first is taken.

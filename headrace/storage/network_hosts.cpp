@@ -9,6 +9,17 @@
 #include "headrace/storage/s3_site.hpp"
 
 namespace headrace::storage {
+namespace {
+
+void check_no_user(const Place& url, std::string_view authority) {
+  if (authority.find('@') == std::string_view::npos) return;
+  fail(ErrorCode::usage,
+       "{}://…@…: a URL with a user or a password is not taken: it would stand in logs and "
+       "configs",
+       url.scheme());
+}
+
+}  // namespace
 
 void name_host_of(const std::string& written) {
   const Place place = Place::parse(written);
@@ -21,18 +32,19 @@ void name_host_of(const std::string& written) {
 }
 
 std::string host_of(const Place& url) {
-  if (is_s3(url)) return host_of(s3_endpoint());
   const std::string& text = url.describe();
   std::string_view rest = std::string_view(text).substr(text.find("://") + 3);
+  if (is_s3(url)) {
+    const std::string_view bucket = rest.substr(0, rest.find('/'));
+    // A secret may have a '/'; keys may have an '@'.
+    check_no_user(url, bucket.find(':') == std::string_view::npos ? bucket : rest);
+    return host_of(s3_endpoint());
+  }
   if (rest.find_first_of("?#") != std::string_view::npos)
     fail(ErrorCode::usage, "{}: a URL with a query or a fragment can't be the place of a store",
          text.substr(0, text.find_first_of("?#")));
   rest = rest.substr(0, rest.find('/'));
-  if (rest.find('@') != std::string_view::npos)
-    fail(ErrorCode::usage,
-         "{}://…@…: a URL with a user or a password is not taken: it would stand in logs and "
-         "configs",
-         url.scheme());
+  check_no_user(url, rest);
   if (rest.empty()) fail(ErrorCode::usage, "{}: a URL without a host", text);
   std::string host = lowered(rest);
   const std::size_t bracket = host.rfind(']');  // [::1]:80

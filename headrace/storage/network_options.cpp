@@ -70,11 +70,7 @@ void set_network(const NetworkOptions& options) {
     now.connections = options.connections;
     now.stall_s = options.stall_s;
     now.give_up_s = options.give_up_s;
-    if (!s3.endpoint.empty()) now.s3.endpoint = s3.endpoint;
-    if (!s3.region.empty()) now.s3.region = s3.region;
-    if (!s3.profile.empty()) now.s3.profile = s3.profile;
-    if (s3.addressing != S3Addressing::automatic) now.s3.addressing = s3.addressing;
-    now.s3.anonymous |= s3.anonymous;
+    if (s3 != S3Options{}) now.s3 = s3;
   });
 }
 

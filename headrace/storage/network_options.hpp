@@ -40,8 +40,8 @@ struct NetworkOptions {
 /// from any thread.
 void name_hosts(const std::vector<std::string>& hosts);
 /// Sets all else for the requests that begin from now on, and adds the hosts and that of the endpoint
-/// of S3. Texts that are empty, and what of S3 is as by default, stay what they were. Errors, threads:
-/// the same.
+/// of S3. An empty ca_file stays what it was; so does what was said of S3, unless something of it is
+/// said now: then that is all that holds. Errors, threads: the same.
 void set_network(const NetworkOptions& options);
 std::shared_ptr<const NetworkOptions> network();
 

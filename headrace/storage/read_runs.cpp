@@ -1,6 +1,8 @@
 #include "headrace/storage/read_runs.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <numeric>
 
 #include "headrace/core/error.hpp"
@@ -31,12 +33,18 @@ ReadRuns read_runs(const Object& object, std::span<const ByteRun> runs) {
   ReadRuns out;
   out.reads_.resize(reads.size());
   for (std::size_t i = 0; i < reads.size(); ++i) out.reads_[i].resize(reads[i].count);
+  std::mutex mutex;
+  std::map<std::size_t, Error> failed;
   run_requests(
       nullptr, reads.size(), [&](std::size_t) { return cost.asynchronous; },
       [&](std::size_t i, const ReadDone& done) {
         object.start_read(reads[i].offset, out.reads_[i], done);
       },
-      [](std::size_t, const Error& error) { throw error; });
+      [&](std::size_t i, const Error& error) {
+        const std::lock_guard lock(mutex);
+        failed.emplace(i, error);
+      });
+  if (!failed.empty()) throw failed.begin()->second;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ByteRun& run = runs[i];
     out.runs_.push_back(run.count == 0

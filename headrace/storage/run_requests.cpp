@@ -31,7 +31,7 @@ class Requests {
       try {
         std::rethrow_exception(failure);
       } catch (const Error& error) {
-        failed_(i, error);
+        tell(i, error);
       } catch (...) {
         other = failure;
       }
@@ -43,6 +43,9 @@ class Requests {
     }
     if (--under_way_ == 0) none_left_.notify_one();
   }
+
+  /// Where requests end nothing may be thrown.
+  void tell(std::size_t i, const Error& error) noexcept { failed_(i, error); }
 
   /// For those that were begun; then throws, if there is a reason to.
   void wait(const std::exception_ptr& why_not_all) {

@@ -10,7 +10,7 @@ namespace headrace::storage {
 
 /// Begins request i; `done` is called as its own contract says.
 using StartRequest = std::function<void(std::size_t i, const ReadDone& done)>;
-/// Request i ended with an Error. From any thread, once at most for each.
+/// Request i ended with an Error. From any thread, once at most for each; it does not throw.
 using RequestFailed = std::function<void(std::size_t i, const Error& error)>;
 
 /// Makes `count` requests, and returns when all have ended. Those of which asynchronous(i) is true

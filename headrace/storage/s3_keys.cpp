@@ -36,12 +36,13 @@ std::string credentials_file() {
 S3KeySource find_s3_keys(const std::string& profile) {
   S3Keys keys{variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"),
               variable("AWS_SESSION_TOKEN")};
-  const std::string named = profile.empty() ? variable("AWS_PROFILE") : profile;
-  if (named.empty() && !keys.id.empty() && !keys.secret.empty()) {
+  // As Amazon's own tools: keys of the environment come before its AWS_PROFILE.
+  if (profile.empty() && !keys.id.empty() && !keys.secret.empty()) {
     for (const std::string* value : {&keys.id, &keys.secret, &keys.session_token})
       checked(*value, "AWS_ACCESS_KEY_ID and its like");
     return {std::move(keys), "", ""};
   }
+  const std::string named = profile.empty() ? variable("AWS_PROFILE") : profile;
   const std::string file = credentials_file();
   std::error_code error;
   if (named.empty() && (file.empty() || !std::filesystem::exists(file, error))) {
@@ -50,19 +51,25 @@ S3KeySource find_s3_keys(const std::string& profile) {
          "into {}; for a bucket that anybody may read set network: {{s3: {{anonymous: true}}}}",
          file.empty() ? "~/.aws/credentials" : file);
   }
+  if (file.empty() || !std::filesystem::exists(file, error))
+    fail(ErrorCode::usage,
+         "the keys of S3 are to be those of the profile [{}], and {} is not there", named,
+         file.empty() ? "~/.aws/credentials" : file);
   S3KeySource source{std::nullopt, file, named.empty() ? "default" : named};
   read_s3_keys(source.file, source.profile);
   return source;
 }
 
 S3Keys read_s3_keys(const std::string& file, const std::string& profile) {
-  std::istringstream lines(read_file(file));
+  std::string content = read_file(file);
+  if (content.starts_with("\xEF\xBB\xBF")) content.erase(0, 3);
+  std::istringstream lines(content);
   S3Keys keys;
   bool inside = false, found = false;
   for (std::string line; std::getline(lines, line);) {
     const std::string text(trimmed(line));
     if (text.starts_with('[')) {
-      inside = text == "[" + profile + "]";
+      inside = trimmed(std::string_view(text).substr(1, text.find(']') - 1)) == profile;
       found |= inside;
       continue;
     }

@@ -13,8 +13,8 @@ struct S3KeySource {
   std::string file, profile;    ///< else: they are read anew when the file changes
 };
 
-/// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, unless a profile is named (here or by
-/// AWS_PROFILE); else the profile, or `default`, of AWS_SHARED_CREDENTIALS_FILE or
+/// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, unless a profile is named here; else
+/// that profile, or AWS_PROFILE, or `default`, of AWS_SHARED_CREDENTIALS_FILE or
 /// ~/.aws/credentials. Nothing else is asked for keys, above all no server.
 /// Errors: usage (there are none; says how to give them, or to read without).
 S3KeySource find_s3_keys(const std::string& profile);

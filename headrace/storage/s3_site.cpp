@@ -31,6 +31,17 @@ std::string region_of(const S3Options& options) {
   return region.empty() ? "us-east-1" : region;
 }
 
+/// It stands in host names and in the heads of requests.
+std::string checked_region(const S3Options& options) {
+  const std::string region = region_of(options);
+  const bool plain = std::all_of(region.begin(), region.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  });
+  if (!plain)
+    fail(ErrorCode::usage, "a region of S3 is a word like eu-west-1; it has other characters");
+  return region;
+}
+
 std::string written_endpoint(const S3Options& options) {
   return options.endpoint.empty() ? variable({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"})
                                   : options.endpoint;
@@ -39,7 +50,7 @@ std::string written_endpoint(const S3Options& options) {
 Place endpoint_of(const S3Options& options) {
   const std::string written = written_endpoint(options);
   if (!written.empty()) return s3_endpoint(written);
-  return Place::parse(fmt::format("https://s3.{}.amazonaws.com", region_of(options)));
+  return Place::parse(fmt::format("https://s3.{}.amazonaws.com", checked_region(options)));
 }
 
 bool is_bucket(std::string_view name) {
@@ -62,7 +73,7 @@ Place s3_endpoint(const std::string& written) {
   const bool http = place.scheme() == "http" || place.scheme() == "https";
   if (!http || text.find('/', text.find("://") + 3) != std::string::npos)
     fail(ErrorCode::usage, "'{}' is no endpoint of S3; expected a URL like https://s3.site:9000",
-         http && text.find_first_of("@?#") != std::string::npos ? "…" : text);
+         text.find_first_of("@?#") != std::string::npos ? "…" : text);
   host_of(place);
   // As it stands in the header Host, which is signed.
   const std::string_view usual = place.scheme() == "https" ? ":443" : ":80";
@@ -78,17 +89,24 @@ S3Site s3_site(const Place& place) {
     fail(ErrorCode::usage, "{}: '{}' is no name of a bucket; expected s3://bucket/key",
          place.describe(), bucket);
   std::string key = rest.substr(bucket.size());
-  while (key.ends_with('/')) key.pop_back();
+  if (key.ends_with('/')) key.pop_back();
+  for (const std::string& part : split(key.empty() ? "" : key.substr(1), '/')) {
+    // Programs on the way take these out of a URL, which then is another key's.
+    if (part == "." || part == ".." || (part.empty() && !key.empty()))
+      fail(ErrorCode::usage, "{}: keys with empty parts, '.' or '..' between slashes can't be read",
+           place.describe());
+  }
   const std::string endpoint = endpoint_of(options).describe();
+  const bool amazons = lowered(endpoint).ends_with(".amazonaws.com");
   const bool in_host = options.addressing == S3Addressing::host ||
-                       (options.addressing == S3Addressing::automatic &&
-                        written_endpoint(options).empty() && bucket.find('.') == std::string::npos);
+                       (options.addressing == S3Addressing::automatic && amazons &&
+                        bucket.find('.') == std::string::npos);
   const std::size_t host = endpoint.find("://") + 3;
   const std::string base =
       in_host ? fmt::format("{}{}.{}", endpoint.substr(0, host), bucket, endpoint.substr(host))
               : fmt::format("{}/{}", endpoint, bucket);
   auto access = std::make_shared<S3Access>();
-  access->region = region_of(options);
+  access->region = checked_region(options);
   access->anonymous = options.anonymous;
   if (!options.anonymous) access->keys = find_s3_keys(options.profile);
   return {Place::parse(base + percent_encoded(key)), std::move(access)};

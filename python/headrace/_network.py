@@ -34,6 +34,7 @@ def use_s3(endpoint: str = "", *, region: str = "", addressing: str = "auto", an
     :param profile: whose keys are used.
     :raises headrace.UsageError: an endpoint that is none.
 
-    For the whole process, for stores that are opened from now on. What is left out stays what it was. Safe from any thread.
+    For the whole process, for stores that are opened from now on; what was said before, also by a config, holds no more. Safe from
+    any thread.
     """
     _core.use_s3(endpoint, region, addressing, anonymous, profile)

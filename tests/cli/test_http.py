@@ -141,6 +141,32 @@ def test_requests_that_hang_are_made_twice(folder, expected, tmp_path):
     assert 0 < network["second_won"] <= network["made_twice"] <= 4 + network["requests"] / 50
 
 
+def test_slides_that_stop_being_read_while_they_are_ingested(folder, tmp_path):
+    """At their headers, stamps and tiles: one sentence, and no store."""
+    class Ends(Faults):
+        last = 10**9
+
+        def refusal(self, path, lines):
+            with self.lock:
+                self.seen += 1
+                return (403, "AccessDenied") if self.seen > self.last else None
+
+    with serving(folder, Ends()) as (url, faults):
+        slide = f"{url}/slides/CMU-1-Small-Region.svs"
+        words = ["ingest", "slides", slide, "--pixels", "reference", "--jobs", 1, "--out"]
+        headrace(*words, tmp_path / "whole.zarr")
+        count = faults.seen
+        assert count > 8
+        for last in sorted({1, count - 1, *(count * part // 8 for part in range(1, 8))}):
+            faults.seen, faults.last, out = 0, last, tmp_path / f"{last}.zarr"
+            done = headrace(*words, out, code=1, seconds=60)
+            assert f"{slide}: the server refuses access (403, AccessDenied)" in sentence_of(done)
+            assert not (out / "manifest.json").exists()
+            faults.seen = 0
+            skipped = headrace(*words, out, folder / "slides/cmu-aperio-style-4level.svs", "--on-error", "skip", code=1, seconds=60)
+            assert "one machine, one server" in sentence_of(skipped)
+
+
 def test_what_was_asked_is_counted(folder, expected, tmp_path):
     with serving(folder, Faults("503", "tile", every=4)) as (url, faults):
         network = json_of("batches", "--config", config(tmp_path / "c.yaml", f"{url}/copied.zarr"), "--count", 3)["stall"]["network"]

@@ -100,7 +100,9 @@ def test_augmented_epochs_are_permutations(stores, tmp_path):
     ("image,x,y\n,1,2\n", "line 2: names no image"),
     ("image,x,y\nCMU-1-Small-Region,90000,2\n", "line 2: x 90000, y 2 lies outside"),
     ("image,x,y\nCMU-1-Small-Region,-200,2\n", "line 2: x -200, y 2 lies outside"),
-    ("image,x,y,level\nCMU-1-Small-Region,1,2,0\n", "has only some"),
+    ("image,x,y,width\nCMU-1-Small-Region,1,2,9\n", "has only one"),
+    ("image,x,y,width,height\nCMU-1-Small-Region,1,2,0,0\n", "0x0 pixels are no patch"),
+    ("image,x,y,width,height\nCMU-1-Small-Region,1,2,256,256\n", "set patch: {size: [256, 256], mpp: 0.499}"),
     ("image,x,y,level,width,height\nCMU-1-Small-Region,1,2,0,160,96\nCMU-1-Small-Region,1,2,1,160,96\n", "line 3: 160x96 pixels of level 1"),
     ("image,x,y,level,width,height\nCMU-1-Small-Region,1,2,0,256,256\n", "set patch: {size: [256, 256], mpp: 0.499}"),
     ("image,x,y,level,width,height\nCMU-1-Small-Region,1,2,9,256,256\n", "level 9 is listed"),
@@ -109,6 +111,16 @@ def test_lists_that_are_refused(stores, tmp_path, text, said):
     (tmp_path / "places.csv").write_text(text)
     done = headrace("batches", "--config", config(tmp_path / "c.yaml", stores / "copied.zarr"), "--patches", tmp_path / "places.csv", code=2)
     assert said in message_of(done) and "places.csv" in done.stderr, done.stderr
+
+
+def test_cells_that_say_nothing(stores, tmp_path):
+    """A level is 0 where none is stated, and a size is as the config has it."""
+    written = config(tmp_path / "c.yaml", stores / "copied.zarr")
+    hashes = set()
+    for columns, cells in (("", ""), (",level", ",3"), (",width,height", ",160,96"), (",level,width,height", ",,,"), (",level,width,height", ",,160,96"), (",level,width,height", ",+0,160.0,96")):
+        (tmp_path / "places.csv").write_text(f"\ufeffimage,x,y{columns}\nCMU-1-Small-Region,+10,20{cells}\n")
+        hashes.add(json_of("batches", "--config", written, "--patches", tmp_path / "places.csv")["sha256"])
+    assert len(hashes) == 1
 
 
 def test_what_does_not_go_together(stores, tmp_path):

@@ -80,7 +80,7 @@ def test_keys_of_a_session_of_a_profile_and_none(server, expected, tmp_path):
     keys = server.session_keys()
     assert hash_of(tmp_path, "s3://slides/copied.zarr", section(server), server.environment(keys)) == expected
     file = tmp_path / "credentials"
-    file.write_text(f"# of the site\n[other]\naws_access_key_id = no\n[site]\naws_access_key_id={server.access_key}\naws_secret_access_key = {server.secret_key}\n")
+    file.write_text(f"\ufeff# of the site\n[other]\naws_access_key_id = no\n[ site ] # ours\naws_access_key_id={server.access_key}\naws_secret_access_key = {server.secret_key}\n")
     assert hash_of(tmp_path, "s3://slides/copied.zarr", section(server, ", profile: site"), {"AWS_SHARED_CREDENTIALS_FILE": str(file)}) == expected
     for profile, said in (("none", "has no profile [none]"), ("other", "needs both aws_access_key_id and aws_secret_access_key")):
         written = config(tmp_path / "c.yaml", "s3://slides/copied.zarr", extra=section(server, f", profile: {profile}"))
@@ -114,6 +114,10 @@ def test_what_is_refused_is_one_sentence(server, tmp_path):
             (["info", "s3://nowhere/copied.zarr"], keys, 1, "no such bucket"),
             (["info", "s3://slides/none.zarr"], keys, 1, "none.zarr"),
             (["info", "s3:///copied.zarr"], keys, 2, "no name of a bucket"),
+            (["info", "s3://slides//copied.zarr"], keys, 2, "keys with empty parts"),
+            (["info", "s3://slides/../whole/copied.zarr"], keys, 2, "keys with empty parts, '.' or '..'"),
+            (["info", f"s3://{server.access_key}:{server.secret_key}@slides/copied.zarr"], keys, 2, "s3://…@…: a URL with a user or a password is not taken"),
+            (["info", "s3://slides/copied.zarr"], keys | {"AWS_REGION": "eu\r\nX-Evil: 1"}, 2, "a region of S3 is a word"),
             (["info", "s3://slides/copied.zarr"], {"HOME": str(tmp_path)}, 2, "there are no keys of S3"),
             (["info", "s3://slides/copied.zarr"], keys | {"AWS_ACCESS_KEY_ID": "a\nb"}, 2, "a blank or a line break")]:
         done = headrace("--s3-endpoint", server.endpoint, *words, code=code, environment=NO_KEYS | environment)
@@ -125,7 +129,11 @@ def test_what_is_refused_is_one_sentence(server, tmp_path):
     headrace("--allow-host", f"127.0.0.1:{server.port}", "info", "s3://slides/copied.zarr", environment=by_environment)
     said = message_of(headrace("info", "s3://slides/copied.zarr", code=2, environment=NO_KEYS | keys | {"AWS_REGION": "eu-central-1"}))
     assert "s3.eu-central-1.amazonaws.com:443" in said
-    assert "no endpoint of S3" in message_of(headrace("--s3-endpoint", "s3.site", "info", "s3://slides/x", code=2, environment=NO_KEYS))
+    for endpoint in ("s3.site", "user:SECRET@s3.site:9000", "https://user:SECRET@s3.site"):
+        said = message_of(headrace("--s3-endpoint", endpoint, "info", "s3://slides/x", code=2, environment=NO_KEYS))
+        assert "SECRET" not in said and ("no endpoint of S3" in said or "is not taken" in said)
+    said = message_of(headrace("--s3-endpoint", server.endpoint, "info", "s3://slides/x", code=2, environment=NO_KEYS | {"AWS_PROFILE": "ward", "HOME": str(tmp_path)}))
+    assert "the profile [ward]" in said and ".aws/credentials is not there" in said
 
 
 def test_slides_that_were_never_here(server, tmp_path):

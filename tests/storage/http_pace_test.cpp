@@ -83,6 +83,30 @@ TEST(HostPace, AHostThatRefusesSomeWhateverTheRateIsAskedFreely) {
   EXPECT_GT(outcome.good_a_second, 0.7 * free.good_a_second);
 }
 
+TEST(HostPace, AHostThatWasAwayIsAskedFreelySoonAfter) {
+  const Outcome outcome = simulated([](double at) { return at > 2 && at < 5; });
+  const Outcome free = simulated([](double) { return false; });
+  EXPECT_GT(outcome.good_a_second, 0.7 * free.good_a_second);
+}
+
+TEST(HostPace, TimeInWhichNobodyAsksTellsNothing) {
+  HostPace pace;
+  Clock::time_point now{std::chrono::hours(1)};
+  const auto ask = [&](int count, bool refused) {
+    for (int i = 0; i < count; ++i) {
+      pace.began(now);
+      pace.ended(now += milliseconds(4), refused);
+    }
+  };
+  ask(100, false);
+  ask(10, true);
+  now += std::chrono::minutes(1);
+  ask(1, false);
+  EXPECT_EQ(pace.next(now), now);
+  pace.began(now);
+  EXPECT_EQ(pace.next(now), now) << "no rate is kept";
+}
+
 TEST(HostPace, FewRequestsAreMadeTwice) {
   HostPace pace;
   const Clock::time_point now{std::chrono::hours(1)};

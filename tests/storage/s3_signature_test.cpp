@@ -66,7 +66,9 @@ TEST(S3Site, TheBucketStandsInThePathOrInTheHost) {
   EXPECT_EQ(host_of(Place::parse("s3://slides/x")), "s3.site:9000");
   EXPECT_NO_THROW(check_host_is_named(Place::parse("s3://slides/x"), "x"));
   EXPECT_EQ(s3_site(Place::parse("s3://slides/x")).access->region, "eu-west-2");
-  for (const char* none : {"s3:///x", "s3://a/x", "s3://a@b.c/x", "s3://b c d/x"})
+  for (const char* none :
+       {"s3:///x", "s3://a/x", "s3://a@b.c/x", "s3://b c d/x", "s3://slides//x", "s3://slides/a//x",
+        "s3://slides/../x", "s3://slides/a/.", "s3://slides/./x"})
     error_of(ErrorCode::usage, [&] { base(none); });
   options.s3.endpoint = "https://s3.site:443";
   options.s3.addressing = S3Addressing::host;

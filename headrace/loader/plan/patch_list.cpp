@@ -60,18 +60,26 @@ void check_size(const PatchList& list, const cohort::ImageRecord& image, const L
   if (!differs(static_cast<double>(size.height) * mpp[0], config.patch.height * config.patch.mpp) &&
       !differs(static_cast<double>(size.width) * mpp[1], config.patch.width * config.patch.mpp))
     return;
+  const std::string listed = fmt::format("{}: {}x{} pixels of level {} of image {} are listed",
+                                         where, size.width, size.height, size.level, image.id);
+  if (config.patch_in_level0_pixels) {
+    fail(ErrorCode::usage,
+         "{}, and patch.size is [{}, {}] in pixels of level 0 (patch.mpp: null); make them equal, "
+         "or leave the columns level, width and height out",
+         listed, config.patch.height, config.patch.width);
+  }
   fail(ErrorCode::usage,
-       "{}: {}x{} pixels of level {} of image {} ({:.4g} µm a pixel) are listed, and patch.size is "
-       "[{}, {}] at {:.4g} µm; set patch: {{size: [{}, {}], mpp: {:.4g}}}, or leave the columns "
-       "level, width and height out",
-       where, size.width, size.height, size.level, image.id, mpp[1], config.patch.height,
-       config.patch.width, config.patch.mpp, size.height, size.width, mpp[1]);
+       "{} ({:.4g} µm a pixel), and patch.size is [{}, {}] at {:.4g} µm; set patch: {{size: [{}, "
+       "{}], mpp: {:.4g}}}, or leave the columns level, width and height out",
+       listed, mpp[1], config.patch.height, config.patch.width, config.patch.mpp, size.height,
+       size.width, mpp[1]);
 }
 
 std::int64_t whole(const CsvRow& row, std::size_t column, const std::string& name,
                    const std::string& where) {
-  const std::string_view text =
+  std::string_view text =
       column < row.fields.size() ? trimmed(row.fields[column]) : std::string_view();
+  if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;  // pandas writes whole numbers as 3.0 where others are missing
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value != std::floor(value) ||
@@ -82,7 +90,8 @@ std::int64_t whole(const CsvRow& row, std::size_t column, const std::string& nam
 
 struct Columns {
   std::size_t image = 0, x = 0, y = 0;
-  std::optional<std::array<std::size_t, 3>> size;  ///< level, width, height
+  std::optional<std::array<std::size_t, 2>> size;  ///< width, height
+  std::optional<std::size_t> level;
 };
 
 Columns columns_of(const CsvRow& header, const std::string& file) {
@@ -96,16 +105,30 @@ Columns columns_of(const CsvRow& header, const std::string& file) {
            "level, width and height. Its columns are {}",
            file, name, fmt::join(header.fields, ", "));
   }
-  Columns columns{places["image"], places["x"], places["y"], std::nullopt};
-  const std::array names{"level", "width", "height"};
-  const auto stated = std::count_if(names.begin(), names.end(),
-                                    [&](const char* name) { return places.contains(name); });
-  if (stated == 3) {
-    columns.size = {places["level"], places["width"], places["height"]};
-  } else if (stated > 0) {
-    fail(ErrorCode::usage, "{}: of the columns level, width and height it has only some", file);
-  }
+  Columns columns{places["image"], places["x"], places["y"], std::nullopt, std::nullopt};
+  if (places.contains("width") != places.contains("height"))
+    fail(ErrorCode::usage, "{}: of the columns width and height it has only one", file);
+  if (places.contains("width")) columns.size = {places["width"], places["height"]};
+  if (places.contains("level")) columns.level = places["level"];
   return columns;
+}
+
+/// What a row says of the size of its patch; nothing where its cells are empty. Level 0 unless one is
+/// stated.
+std::optional<PatchList::Size> size_of(const CsvRow& row, const Columns& columns,
+                                       const std::string& where) {
+  const auto is_empty = [&](std::size_t column) {
+    return column >= row.fields.size() || trimmed(row.fields[column]).empty();
+  };
+  if (!columns.size) return std::nullopt;
+  const auto [width, height] = *columns.size;
+  if (is_empty(width) && is_empty(height)) return std::nullopt;
+  PatchList::Size size{whole(row, width, "width", where), whole(row, height, "height", where), 0};
+  if (columns.level && !is_empty(*columns.level))
+    size.level = whole(row, *columns.level, "level", where);
+  if (size.width < 1 || size.height < 1)
+    fail(ErrorCode::usage, "{}: {}x{} pixels are no patch", where, size.width, size.height);
+  return size;
 }
 
 }  // namespace
@@ -124,18 +147,15 @@ PatchList read_patch_list(const std::string& file) {
     list.patches.push_back({std::string(trimmed(row.fields[columns.image])),
                             whole(row, columns.x, "x", where), whole(row, columns.y, "y", where)});
     list.lines.push_back(row.line);
-    if (!columns.size) continue;
-    const auto& [level, width, height] = *columns.size;
-    const PatchList::Size size{whole(row, width, "width", where),
-                               whole(row, height, "height", where),
-                               whole(row, level, "level", where)};
+    const auto size = size_of(row, columns, where);
+    if (!size) continue;
     if (!list.size) list.size = size;
-    if (size.width != list.size->width || size.height != list.size->height ||
-        size.level != list.size->level)
+    if (size->width != list.size->width || size->height != list.size->height ||
+        size->level != list.size->level)
       fail(ErrorCode::usage,
-           "{}: {}x{} pixels of level {}, and the first row has {}x{} of level {}; patches of one "
+           "{}: {}x{} pixels of level {}, and rows before have {}x{} of level {}; patches of one "
            "list are of one size",
-           where, size.width, size.height, size.level, list.size->width, list.size->height,
+           where, size->width, size->height, size->level, list.size->width, list.size->height,
            list.size->level);
   }
   return list;

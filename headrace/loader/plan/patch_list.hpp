@@ -28,8 +28,8 @@ struct PatchList {
   std::vector<int> lines;  ///< of the file, by patch; empty: errors count patches from 0
 };
 
-/// Reads a table (CSV) of the columns image, x and y, and where it has them level, width and height,
-/// which are the same in all rows; other columns are left alone.
+/// Reads a table (CSV) of the columns image, x and y, and where it has them width, height and level (else
+/// 0), which are the same in all rows that state them; other columns are left alone.
 /// Errors: not_found, malformed, usage (no such column, no rows, no whole number; several sizes), with
 /// the line.
 PatchList read_patch_list(const std::string& file);
@@ -37,7 +37,7 @@ PatchList read_patch_list(const std::string& file);
 /// The patches of the list, of the size and pixel size that the config states. As they are: in the
 /// list's order, without random transforms, one epoch. Augmented: each epoch in an order of its own,
 /// by sampling.seed, with the config's transforms.
-/// Errors: usage (volumes; an image that the store does not have, with the nearest; a patch wholly
+/// Errors: unsupported (volumes), usage (an image that the store does not have, with the nearest; a patch wholly
 /// outside of its image; a size that is not the config's to within 1 %, with what to set).
 std::shared_ptr<const SamplePlan> make_list_plan(const cohort::Cohort& cohort,
                                                  const LoaderConfig& config, const PatchList& list,
