@@ -221,16 +221,31 @@ def check_samples(root, names):
         yield f"samples/: {total} bytes, {MAX_SAMPLES_BYTES} allowed"
 
 
+def anchors_of(text):
+    """Of its headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.strip()).lower() for heading in headings)
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
+
+
 def check_links_of_docs(root, names):
+    anchors = {}
     for name in names:
         if not name.endswith(".md"):
             continue
         for number, line in enumerate((root / name).read_text().splitlines(), 1):
             for target in re.findall(r"\]\(([^)\s]+)\)", line):
-                path = target.split("#")[0]
-                if path and "://" not in path and not path.startswith("mailto:"):
-                    if not ((root / name).parent / path).exists():
-                        yield f"{name}:{number}: dead link '{target}'"
+                path, _, anchor = target.partition("#")
+                if "://" in path or path.startswith("mailto:"):
+                    continue
+                file = (root / name).parent / path if path else root / name
+                if not file.exists():
+                    yield f"{name}:{number}: dead link '{target}'"
+                elif anchor and file.suffix == ".md":
+                    if file not in anchors:
+                        anchors[file] = anchors_of(file.read_text())
+                    if anchor not in anchors[file]:
+                        yield f"{name}:{number}: no heading of {path or name} is #{anchor}"
 
 
 def check_readmes(root, homes):

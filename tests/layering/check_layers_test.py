@@ -179,6 +179,8 @@ class Rules(SmallTree):
     def test_dead_links_are_found(self):
         self.write("README.md", "\n[gone](docs/gone.md)\n")
         self.expect("README.md:2: dead link 'docs/gone.md'")
+        self.write("README.md", "\n[here](#two-words), [gone](#gone)\n## `Two` words!\n")
+        self.expect("README.md:2: no heading of README.md is #gone")
 
     def test_every_layer_has_a_short_readme(self):
         self.write("headrace/zarr/README.md", "line\n" * 31)
