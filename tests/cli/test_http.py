@@ -1,6 +1,7 @@
 """Stores and slides that lie on a server: the bytes of local ones, or one sentence, whatever the server does."""
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -130,6 +131,26 @@ def test_what_stays_is_one_sentence_and_never_other_pixels(folder, expected, tmp
         return
     assert done.returncode in (1, 4) and url in sentence_of(done), done.stderr
     assert "secret" not in done.stderr, "a redirect may hold a signature"
+
+
+def test_all_that_can_happen_at_once_changes_no_byte(folder, tmp_path):
+    """A seventh of the answers goes wrong, each in its own way; some requests are under way twice."""
+    class Chaos(Faults):
+        random = random.Random(7)
+
+        def of(self, path, span, kind):
+            with self.lock:
+                self.seen += 1
+                draw = self.random.random()
+            kinds = ["hang", "503", "reset in body", "short", "wrong content range", "long", "drip", "reset before header", "gzip"]
+            return kinds[int(draw * 60)] if draw < len(kinds) / 60 else None
+
+    def digest(store):
+        return json_of("batches", "--config", config(tmp_path / "c.yaml", store, extra="stall_s: 3, give_up_s: 60"), "--count", 12, "--threads", 4)["sha256"]
+
+    with serving(folder, Chaos()) as (url, faults):
+        assert digest(f"{url}/copied.zarr") == digest(folder / "copied.zarr")
+        assert faults.seen > 100
 
 
 def test_requests_that_hang_are_made_twice(folder, expected, tmp_path):

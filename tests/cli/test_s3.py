@@ -14,10 +14,10 @@ import pytest
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-from driving import PROGRAM, headrace, json_of, message_of, sentence_of, write_table
+from driving import PROGRAM, headrace, json_of, message_of, sentence_of, version_of, write_table
 from http_server import Faults, kind_of, serving
 from made_once import made_once
-from predictions import nuclei_config, trained
+from predictions import nuclei_config, slide_config, trained
 from s3_server import radosgw
 from test_http import config, make_stores
 from test_pixels_by_reference import KINDS, make_inputs
@@ -165,6 +165,32 @@ def test_slides_that_were_never_here(server, tmp_path):
     assert "one machine, one server or one bucket" in sentence_of(done) and not (tmp_path / "mixed.zarr").exists()
     done = headrace("--s3-endpoint", server.endpoint, "ingest", "slides", "--pixels", "reference", "s3://whole/none.svs", "--out", tmp_path / "none.zarr", code=1, environment=environment)
     assert "s3://whole/none.svs" in sentence_of(done) and "no such object" in sentence_of(done)
+
+
+def test_a_training_on_slides_in_a_bucket(server, tmp_path):
+    """Never downloaded: the weights are those of a training on the same slides here, and no other host is spoken to."""
+    headrace("phantom", "slides", "--out", tmp_path / "in", "--count", 6, "--size", 1500, "--scanners", 1, "--seed", 3)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "in/slides").rename(tmp_path / "here/slides")
+    server.upload(tmp_path / "here", "phantoms")
+    environment = NO_KEYS | server.environment()
+    ingest = ["ingest", "slides", "--pixels", "reference", "--table", tmp_path / "in/cases.csv", "--out"]
+    for name, words in (("near", [tmp_path / "here"]), ("far", ["s3://phantoms"])):
+        headrace("--s3-endpoint", server.endpoint, *ingest, tmp_path / f"{name}.zarr", *words, environment=environment)
+    shutil.rmtree(tmp_path / "in")
+    assert version_of(tmp_path / "near.zarr") == version_of(tmp_path / "far.zarr")
+    near = trained(tmp_path, "near", slide_config(tmp_path / "near.zarr", batches=10, epochs=1))
+    shutil.rmtree(tmp_path / "here")
+    far = tmp_path / "far"
+    (tmp_path / "far.yaml").write_text(slide_config(tmp_path / "far.zarr", batches=10, epochs=1) + f"network: {{s3: {{endpoint: '{server.endpoint}'}}}}\n")
+    words = [PROGRAM, "train", "--config", tmp_path / "far.yaml", "--out", far]
+    trace = shutil.which("strace")
+    done = subprocess.run([*([trace, "-f", "-e", "trace=connect", "-o", tmp_path / "trace"] if trace else []), *words], capture_output=True, text=True, timeout=600, env=os.environ | environment)
+    assert done.returncode == 0, done.stderr[-2000:]
+    weights = sorted(path.relative_to(near) for path in near.rglob("*.safetensors"))
+    assert weights and all((near / path).read_bytes() == (far / path).read_bytes() for path in weights)
+    made = re.findall(r"connect\(.*", (tmp_path / "trace").read_text()) if trace else []
+    assert all(f"htons({server.port})" in one and '"127.0.0.1"' in one for one in made) and (made or not trace), made
 
 
 @pytest.mark.parametrize("versions", [False, True])
