@@ -156,10 +156,10 @@ def test_another_dataset_than_expected_is_refused(tmp_path, nuclei):
 
 @pytest.mark.parametrize("command", [["info"], ["info", "--versions"], ["verify"], ["process", "sobel", "OUT"]])
 def test_a_url_is_refused_in_a_sentence(tmp_path, command):
-    url, words = "s3://bucket/a store", [str(tmp_path / "out") if word == "OUT" else word for word in command]
+    url, words = "az://container/a store", [str(tmp_path / "out") if word == "OUT" else word for word in command]
     arguments = [*words[:2], url, *words[2:]] if "process" in words else [*words, url]
     text = message_of(headrace(*arguments, code=1))
-    assert f"{url}: reading from s3 is not supported; copy the store to a folder" in text, text
+    assert f"{url}: reading from az is not supported; copy the store to a folder" in text, text
     assert not list(tmp_path.iterdir())
 
 
