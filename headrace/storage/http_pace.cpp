@@ -17,10 +17,10 @@ constexpr double kTooMany = 0.03;                // share of refused ones from w
 constexpr std::uint64_t kAFew = 3;               // fewer say nothing
 constexpr double kSameShare = 0.5;               // of the share before: the rate changed nothing
 constexpr double kMore = 1.02, kMuchMore = 1.5;  // growth of a rate that is kept, a second
-constexpr int kCalmSeconds = 5;                  // without a refusal, after which it grows faster
+constexpr int kCalmSeconds = 30;                 // without a refusal, after which it grows faster
 constexpr double kLongestLook = 2;               // seconds; longer ones had pauses
 constexpr double kLess = 0.97;                   // below the rate that was answered
-constexpr int kDeafSeconds = 10;
+constexpr int kDeafSeconds = 30;
 constexpr double kBurstSeconds = 0.02;  // of the rate that may begin together
 
 constexpr double kOften = 3;  // times what 99 of 100 took
