@@ -1,21 +1,16 @@
 #include "headrace/storage/s3_keys.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
+#include "headrace/core/environment.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/text.hpp"
 
 namespace headrace::storage {
 namespace {
-
-std::string variable(const char* name) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? "" : text;
-}
 
 /// A line break would end the header that the value stands in.
 const std::string& checked(const std::string& value, const std::string& origin) {
@@ -26,23 +21,25 @@ const std::string& checked(const std::string& value, const std::string& origin) 
 }
 
 std::string credentials_file() {
-  if (std::string file = variable("AWS_SHARED_CREDENTIALS_FILE"); !file.empty()) return file;
-  const std::string home = variable("HOME");
+  if (std::string file = environment_variable("AWS_SHARED_CREDENTIALS_FILE"); !file.empty())
+    return file;
+  const std::string home = environment_variable("HOME");
   return home.empty() ? "" : home + "/.aws/credentials";
 }
 
 }  // namespace
 
 S3KeySource find_s3_keys(const std::string& profile) {
-  S3Keys keys{variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"),
-              variable("AWS_SESSION_TOKEN")};
+  S3Keys keys{environment_variable("AWS_ACCESS_KEY_ID"),
+              environment_variable("AWS_SECRET_ACCESS_KEY"),
+              environment_variable("AWS_SESSION_TOKEN")};
   // As Amazon's own tools: keys of the environment come before its AWS_PROFILE.
   if (profile.empty() && !keys.id.empty() && !keys.secret.empty()) {
     for (const std::string* value : {&keys.id, &keys.secret, &keys.session_token})
       checked(*value, "AWS_ACCESS_KEY_ID and its like");
     return {std::move(keys), "", ""};
   }
-  const std::string named = profile.empty() ? variable("AWS_PROFILE") : profile;
+  const std::string named = profile.empty() ? environment_variable("AWS_PROFILE") : profile;
   const std::string file = credentials_file();
   std::error_code error;
   if (named.empty() && (file.empty() || !std::filesystem::exists(file, error))) {

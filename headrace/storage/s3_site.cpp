@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <initializer_list>
 #include <string_view>
 
+#include "headrace/core/environment.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/storage/network_hosts.hpp"
@@ -17,17 +17,17 @@ namespace {
 
 constexpr std::string_view kScheme = "s3://";
 
-std::string variable(std::initializer_list<const char*> names) {
+/// The first that is set.
+std::string first_variable(std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    const char* text = std::getenv(name);
-    if (text != nullptr && *text != '\0') return text;
+    if (std::string text = environment_variable(name); !text.empty()) return text;
   }
   return {};
 }
 
 std::string region_of(const S3Options& options) {
   if (!options.region.empty()) return options.region;
-  const std::string region = variable({"AWS_REGION", "AWS_DEFAULT_REGION"});
+  const std::string region = first_variable({"AWS_REGION", "AWS_DEFAULT_REGION"});
   return region.empty() ? "us-east-1" : region;
 }
 
@@ -43,7 +43,7 @@ std::string checked_region(const S3Options& options) {
 }
 
 std::string written_endpoint(const S3Options& options) {
-  return options.endpoint.empty() ? variable({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"})
+  return options.endpoint.empty() ? first_variable({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"})
                                   : options.endpoint;
 }
 
