@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "headrace/core/regular_file.hpp"
+#include "headrace/core/url_hint.hpp"
 
 namespace headrace {
 
@@ -30,7 +31,7 @@ std::string no_input(const std::string& path) {
   }
   if (failed && status.type() == fs::file_type::none)
     return fmt::format("{}: can't be looked at ({})", path, failed.message());
-  return fmt::format("{}: there is no such file or folder", path);
+  return fmt::format("{}: there is no such file or folder{}", path, url_hint(path));
 }
 
 std::optional<std::string> why_not_read(const fs::directory_entry& entry) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/url_hint.hpp"
 
 namespace headrace {
 namespace {
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
     fail(ErrorCode::not_found, "{}: there is no such file: it is a link to {}, which is not there",
          path, fs::read_symlink(path, ignored).string());
   }
-  fail(ErrorCode::not_found, "{}: there is no such file", path);
+  fail(ErrorCode::not_found, "{}: there is no such file{}", path, url_hint(path));
 }
 
 }  // namespace

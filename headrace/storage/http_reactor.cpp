@@ -11,6 +11,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string_view>
 #include <thread>
@@ -123,8 +124,8 @@ struct HttpReactor::State {
   Clock::time_point begin_what_may() {
     const Clock::time_point now = Clock::now();
     Clock::time_point next = now + (under_way.empty() ? kIdle : kBusy);
-    for (auto it = paused.rbegin(); it != paused.rend();
-         ++it) {  // the first comes to the front last
+    // Backwards: the first comes to the front last.
+    for (auto it = paused.rbegin(); it != paused.rend(); ++it) {
       auto& transfer = *it;
       if (transfer->not_before > now) {
         next = std::min(next, transfer->not_before);
@@ -140,10 +141,10 @@ struct HttpReactor::State {
     return next;
   }
 
-  bool may_begin() const { return static_cast<int>(under_way.size()) < options->connections; }
+  bool may_begin(const HttpHost& host) const { return host.under_way < options->connections; }
 
   Clock::time_point begin_waiting(HttpHost& host, Clock::time_point now) {
-    while (!host.waiting.empty() && may_begin()) {
+    while (!host.waiting.empty() && may_begin(host)) {
       const Clock::time_point at = host.pace.next(now);
       if (at > now) return at;
       std::unique_ptr<HttpTransfer> transfer = std::move(host.waiting.front());
@@ -157,10 +158,13 @@ struct HttpReactor::State {
   Clock::time_point make_twice(Clock::time_point now) {
     Clock::time_point next = Clock::time_point::max();
     std::vector<HttpTransfer*> hanging;
+    const HttpHost* host = nullptr;
+    std::optional<Clock::duration> after;
     for (const auto& transfer : under_way) {
       const bool is_first_of_two = !transfer->is_second && transfer->twin != nullptr;
       if (transfer->has_first_byte || is_first_of_two) continue;
-      const auto after = transfer->host->pace.twice_after();
+      if (std::exchange(host, transfer->host) != transfer->host)
+        after = transfer->host->pace.twice_after();
       if (!after) continue;
       const Clock::time_point at = transfer->attempt + *after;
       if (at > now) {
@@ -176,7 +180,7 @@ struct HttpReactor::State {
         first = hung->twin;
         first->twin = nullptr;
       }
-      if (!may_begin()) continue;
+      if (!may_begin(*first->host)) continue;
       std::unique_ptr<HttpTransfer> second = second_of(*first);
       if (!second) continue;
       first->twin = second.get();
@@ -221,6 +225,7 @@ struct HttpReactor::State {
     }
     ++counters.requests;
     transfer->host->pace.began(now);
+    ++transfer->host->under_way;
     under_way.push_back(std::move(transfer));
   }
 
@@ -236,6 +241,7 @@ struct HttpReactor::State {
   std::unique_ptr<HttpTransfer> take_off(HttpTransfer* which) {
     curl.multi_remove_handle(multi, which->easy);
     spare.push_back(which->easy);
+    --which->host->under_way;
     end_attempt(curl, *which);
     return taken(under_way, which);
   }

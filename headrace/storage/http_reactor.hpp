@@ -33,7 +33,7 @@ struct HttpRequest {
 };
 
 /// Makes requests by one thread, which waits for all of them at once (libcurl's multi interface).
-/// At most NetworkOptions::connections are under way, others wait in their order. HTTP/1.1, no
+/// To a host at most NetworkOptions::connections are under way, others wait in their order. HTTP/1.1, no
 /// redirect, no proxy of the environment, no cookie, no .netrc. A request whose answer is not
 /// exactly what was asked for is made again, after a growing and random pause or what the server
 /// asks for (Retry-After), until give_up_s have passed. Of S3 each attempt is signed anew. HostPace

@@ -24,6 +24,7 @@ struct HttpTransfer;
 struct HttpHost {
   HostPace pace;
   std::deque<std::unique_ptr<HttpTransfer>> waiting;
+  int under_way = 0;
   bool answered = false;  ///< ever
 };
 

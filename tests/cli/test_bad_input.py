@@ -3,7 +3,7 @@ import re
 import subprocess
 
 import pytest
-from driving import PROGRAM, SAMPLES, few_nuclei, headrace, message_of, rows_of, write_config, write_table
+from driving import PROGRAM, SAMPLES, few_nuclei, headrace, message_of, rows_of, sentence_of, write_config, write_table
 
 GOOD = SAMPLES / "slides/derived/cmu-lzw-pred-256.tif"
 
@@ -160,6 +160,16 @@ def test_a_url_is_refused_in_a_sentence(tmp_path, command):
     arguments = [*words[:2], url, *words[2:]] if "process" in words else [*words, url]
     text = message_of(headrace(*arguments, code=1))
     assert f"{url}: reading from az is not supported; copy the store to a folder" in text, text
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words", [["ingest", "volumes", "URL/ct.nii.gz", "--out", "OUT.zarr"], ["ingest", "slides", GOOD, "--annotations", "URL/masks", "--out", "OUT.zarr"],
+                                   ["ingest", "slides", "--table", "URL/cases.csv", "--out", "OUT.zarr"], ["batches", "--config", "URL/c.yaml"]])
+def test_what_is_not_read_by_url_says_so(tmp_path, words):
+    """Not that there is no such file."""
+    for url in ("https://slides.site", "s3://bucket"):
+        done = headrace(*[str(word).replace("URL", url).replace("OUT", str(tmp_path / "out")) for word in words], code=1)
+        assert "URLs are not read here, so copy it to a folder" in sentence_of(done), done.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -16,6 +16,7 @@
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/core/unicode_text.hpp"
+#include "headrace/core/url_hint.hpp"
 #include "headrace/core/utf8.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/ingest/names/identifying_text.hpp"
@@ -196,7 +197,8 @@ std::string TableRow::get_number(const std::string& column) const {
 CsvTable read_csv_table(const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code absent;
-  if (!fs::exists(file, absent)) fail(ErrorCode::not_found, "{}: there is no such table", file);
+  if (!fs::exists(file, absent))
+    fail(ErrorCode::not_found, "{}: there is no such table{}", file, url_hint(file));
   std::string bytes = read_file(file, kMostTableBytes);
   if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("\xD0\xCF\x11\xE0")) {
     fail(ErrorCode::malformed, "{}: is a workbook, not text; save it as CSV (Excel: 'CSV UTF-8')",

@@ -13,6 +13,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/core/progress.hpp"
+#include "headrace/core/url_hint.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/ingest/inputs/similar_cases.hpp"
 #include "headrace/ingest/labels/label_plan.hpp"
@@ -44,7 +45,8 @@ void check_options(const LabelIngestOptions& options) {
   check_message(options.message);
   check_objects(options.objects);
   if (!options.annotations.empty() && !std::filesystem::is_directory(options.annotations))
-    fail(ErrorCode::not_found, "{}: there is no such folder", options.annotations);
+    fail(ErrorCode::not_found, "{}: there is no such folder{}", options.annotations,
+         url_hint(options.annotations));
   if (options.table.empty() && options.annotations.empty() && options.withdraw.empty() &&
       options.classes.empty()) {
     fail(ErrorCode::usage, "nothing to change: give a {}, a folder of labels, {} or {}",

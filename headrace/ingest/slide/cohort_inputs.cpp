@@ -10,6 +10,7 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_choice.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/url_hint.hpp"
 #include "headrace/ingest/inputs/annotation_files.hpp"
 #include "headrace/ingest/inputs/image_search.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
@@ -190,8 +191,8 @@ CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad) {
     fail(ErrorCode::usage, "nothing to ingest: name slides, folders, or a {}", Option{"table"});
   }
   if (!options.annotations.empty() && !fs::is_directory(options.annotations)) {
-    fail(ErrorCode::not_found, "{} {}: there is no such folder", Option{"annotations"},
-         options.annotations);
+    fail(ErrorCode::not_found, "{} {}: there is no such folder{}", Option{"annotations"},
+         options.annotations, url_hint(options.annotations));
   }
   CohortInputs cohort;
   const std::string table = options.table.empty() ? panda_table_in(options.inputs) : options.table;
