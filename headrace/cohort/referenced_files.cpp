@@ -3,6 +3,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "headrace/imaging/source_stamp.hpp"
 #include "headrace/storage/forwarding_store.hpp"
 #include "headrace/storage/network_hosts.hpp"
+#include "headrace/storage/object_place.hpp"
 #include "headrace/storage/open_store.hpp"
 
 namespace headrace::cohort {
@@ -112,7 +114,11 @@ class CheckedFiles : public std::enable_shared_from_this<CheckedFiles> {
                                            object->identity() == file.identity &&
                                            object->size_bytes() == file.size_bytes;
                         if (failure || right) return done(std::move(opened), failure);
-                        std::thread([self, look] { look(); }).detach();
+                        try {
+                          std::thread([self, look] { look(); }).detach();
+                        } catch (const std::system_error& error) {
+                          done({}, std::make_exception_ptr(Error(ErrorCode::memory, error.what())));
+                        }
                       });
   }
 
@@ -198,13 +204,11 @@ References read_references(const storage::Store& store) {
 References with_files(const References& before,
                       const std::map<std::string, ReferencedFile>& files) {
   std::map<std::string, ReferencedFile> all = files;
-  const bool by_http = before.root.is_url() && before.root.scheme() != "s3";
   for (const auto& [id, file] : before.files) {
     ReferencedFile whole = file;
-    whole.file =
-        before.root.is_url()
-            ? before.root.join(by_http ? storage::percent_encoded(file.file) : file.file).describe()
-            : (before.root.path() / file.file).lexically_normal().string();
+    whole.file = before.root.is_url()
+                     ? storage::object_at(before.root, file.file).describe()
+                     : (before.root.path() / file.file).lexically_normal().string();
     all.emplace(id, std::move(whole));
   }
   if (all.empty()) return before;
@@ -225,9 +229,7 @@ References with_files(const References& before,
   const storage::Place place = storage::Place::parse(root.empty() ? "/" : root);
   for (auto& [id, file] : all) {
     const std::vector<std::string> parts = parts_of(file.file);
-    const std::string below = joined(parts, shared, parts.size());
-    const bool encoded = place.is_url() && place.scheme() != "s3";
-    file.file = encoded ? storage::percent_decoded(below, file.file) : below;
+    file.file = storage::key_in(place, joined(parts, shared, parts.size()));
   }
   return {place, std::move(all)};
 }

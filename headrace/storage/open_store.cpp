@@ -7,6 +7,7 @@
 #include "headrace/storage/local_object.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/network_hosts.hpp"
+#include "headrace/storage/object_place.hpp"
 #include "headrace/storage/s3_site.hpp"
 
 namespace headrace::storage {
@@ -30,7 +31,7 @@ std::shared_ptr<const Object> open_by_http(const Place& place) {
   if (slash < url.find("://") + 3 || slash + 1 == url.size())
     fail(ErrorCode::usage, "{}: expected the URL of an object", url);
   return open_http_store(Place::parse(url.substr(0, slash)))
-      ->open(is_s3(place) ? url.substr(slash + 1) : percent_decoded(url.substr(slash + 1), url));
+      ->open(key_in(place, url.substr(slash + 1)));
 }
 
 }  // namespace

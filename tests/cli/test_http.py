@@ -162,6 +162,27 @@ def test_requests_that_hang_are_made_twice(folder, expected, tmp_path):
     assert 0 < network["second_won"] <= network["made_twice"] <= 4 + network["requests"] / 50
 
 
+def test_names_that_a_url_encodes(folder, tmp_path):
+    """Slides of one folder by their URLs, and by a table of plain names below one; the store knows the plain ones."""
+    (tmp_path / "up/ward 1").mkdir(parents=True)
+    shutil.copy(folder / "slides/CMU-1-Small-Region.svs", tmp_path / "up/ward 1/a ü+%.svs")
+    shutil.copy(folder / "slides/cmu-aperio-style-4level.svs", tmp_path / "up/ward 1/b#?.svs")
+    (tmp_path / "cases.csv").write_text("file,image\na ü+%.svs,a\nb#?.svs,b\n")
+    hashes = set()
+    with serving(tmp_path / "up") as (url, _):
+        host = url.removeprefix("http://")
+        encoded = [f"{url}/ward%201/a%20%C3%BC+%25.svs", f"{url}/ward%201/b%23%3F.svs"]
+        (tmp_path / "urls.csv").write_text(f"file,image\n{encoded[0]},a\n{encoded[1]},b\n")
+        for words in (["--table", tmp_path / "cases.csv", f"{url}/ward%201"], ["--table", tmp_path / "urls.csv"], ["--table", tmp_path / "cases.csv", *encoded]):
+            out = tmp_path / f"{len(hashes)}{words[1].stem}.zarr"
+            hashes.add(json_of("--allow-host", host, "ingest", "slides", "--pixels", "reference", *words, "--out", out)["dataset_hash"])
+            references = json.loads((out / "references.json").read_text())
+            assert references["root"] == f"{url}/ward%201" and {one["file"] for one in references["images"].values()} == {"a ü+%.svs", "b#?.svs"}
+            headrace("--allow-host", host, "verify", out)
+            shutil.rmtree(out)
+    assert len(hashes) == 1
+
+
 def test_slides_that_stop_being_read_while_they_are_ingested(folder, tmp_path):
     """At their headers, stamps and tiles: one sentence, and no store."""
     class Ends(Faults):

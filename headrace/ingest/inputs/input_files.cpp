@@ -9,7 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/input_path.hpp"
 #include "headrace/core/text.hpp"
-#include "headrace/storage/place.hpp"
+#include "headrace/storage/object_place.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -33,7 +33,7 @@ std::size_t equal_parts(const fs::path& a, const fs::path& b) {
 std::string url_below(const std::string& url, const std::string& name) {
   const storage::Place root =
       storage::Place::parse(url.ends_with('/') ? url.substr(0, url.size() - 1) : url);
-  return root.join(root.scheme() == "s3" ? name : storage::percent_encoded(name)).describe();
+  return storage::object_at(root, name).describe();
 }
 
 }  // namespace
@@ -98,9 +98,13 @@ std::vector<std::string> FileFinder::fitting(const std::string& name) const {
   }
   if (!found.empty()) return found;
   std::size_t most = 0;
-  for (const auto& file : files_) most = std::max(most, equal_parts(file, name));
+  const auto equal_to = [&](const std::string& file) {
+    const bool url = storage::is_remote(file);
+    return equal_parts(url ? storage::key_in(storage::Place::parse(file), file) : file, name);
+  };
+  for (const auto& file : files_) most = std::max(most, equal_to(file));
   for (const auto& file : files_) {
-    if (most > 0 && equal_parts(file, name) == most) take(file);
+    if (most > 0 && equal_to(file) == most) take(file);
   }
   if (!found.empty()) return found;
   for (const auto& url : urls_) found.push_back(url_below(url, name));
