@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import importlib
-import itertools
 import os
-import re
-from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._core import MalformedError, NotFoundError, StorageError, UnsupportedError, UsageError
-from ._patch_columns import FORMS, NEEDED, SIZES, Columns, found_columns, of_arrays, of_table, whole
+from ._patch_columns import FORMS, NEEDED, SIZES, Columns, of_arrays, of_table
 from ._plain import path_text
 
 _TEXTS = (".csv", ".tsv", ".txt")
@@ -39,48 +36,10 @@ def of_path(path: str) -> Columns:
 
 
 def _of_csv(path: str) -> Columns:
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            return _csv_columns(path, file)
-    except OSError as error:
-        raise StorageError(f"{path}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError:
-        raise MalformedError(f"{path}: is no text in UTF-8; save it as CSV in UTF-8") from None
-    except csv.Error as error:
-        raise MalformedError(f"{path}: is no CSV: {error}") from None
-
-
-def _csv_columns(path: str, file: TextIO) -> Columns:
-    """With what spreadsheets make of tables: a first line `sep=;`, semicolons or tabs, texts behind an apostrophe."""
-    header = file.readline()
-    passed = 1 if re.fullmatch(r"sep=.\s*", header) else 0
-    separator = header[4] if passed else max(",;\t", key=header.count)
-    reader = csv.reader(file if passed else itertools.chain([header], file), delimiter=separator, strict=True)
-    titles = next(reader, [])
-    at = found_columns(path, titles)
-    images, x, y, lines = [], array("q"), array("q"), array("q")
-    sizes: dict[str, list[str]] = {name: [] for name in SIZES if name in at}
-    texts: dict[str, str] = {}  # one object for equal cells, of which there are many
-    for row in reader:
-        if not any(row):
-            continue
-        where = f"{path}, line {reader.line_num + passed}"
-        if len(row) <= max(at.values()):
-            raise UsageError(f"{where}: has {len(row)} cells, and the table's first line {len(titles)}")
-        image = _without_apostrophe(row[at["image"]].strip())
-        images.append(texts.setdefault(image, image))
-        x.append(whole("x", row[at["x"]], where))
-        y.append(whole("y", row[at["y"]], where))
-        lines.append(reader.line_num + passed)
-        for name, cells in sizes.items():
-            cell = row[at[name]]
-            cells.append(texts.setdefault(cell, cell))
-    return Columns(images, np.array(x, np.int64), np.array(y, np.int64), dict(sizes), lambda row: f"{path}, line {lines[row]}")
-
-
-def _without_apostrophe(text: str) -> str:
-    """Our tables put one in front of what a spreadsheet would compute."""
-    return text[1:] if re.match(r"'[=+@\t\r-].", text) else text
+    """As `headrace batches --patches` reads it."""
+    (images, x, y, size), lines = _core.read_patch_list(path)
+    sizes: dict[str, Iterable[Any]] = {} if size is None else {name: [value] for name, value in zip(("width", "height", "level"), size)}
+    return Columns(images, np.array(x, np.int64), np.array(y, np.int64), sizes, lambda row: f"{path}, line {lines[row]}")
 
 
 def _of_parquet(path: str) -> Columns:

@@ -1,6 +1,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -126,6 +127,24 @@ using GivenPatches =
     std::tuple<std::vector<std::string>, std::vector<std::int64_t>, std::vector<std::int64_t>,
                std::optional<std::array<std::int64_t, 3>>>;
 
+/// The same of a CSV, with the line of each patch.
+std::pair<GivenPatches, std::vector<int>> read_csv_patches(const std::string& file) {
+  loader::PatchList list;
+  {
+    const Unlocked unlocked;
+    list = loader::read_patch_list(file);
+  }
+  GivenPatches given;
+  auto& [images, x, y, size] = given;
+  for (auto& patch : list.patches) {
+    images.push_back(std::move(patch.image));
+    x.push_back(patch.x);
+    y.push_back(patch.y);
+  }
+  if (list.size) size = {list.size->width, list.size->height, list.size->level};
+  return {std::move(given), std::move(list.lines)};
+}
+
 loader::ListedPatches listed_patches(const std::optional<GivenPatches>& given, bool augment) {
   loader::ListedPatches listed{std::nullopt, augment};
   if (!given) return listed;
@@ -164,6 +183,7 @@ void bind_inputs(nb::module_& module) {
     return keys;
   });
   module.def("decides_nothing", &config::RunConfig::decides_nothing);
+  module.def("read_patch_list", &read_csv_patches, nb::arg("file"));
   nb::class_<RunInputs>(module, "RunInputs")
       .def(nb::new_([](const std::string& config, const std::string& name, const std::string& split,
                        const std::string& run, const std::optional<GivenPatches>& patches,

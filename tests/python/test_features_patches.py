@@ -236,15 +236,15 @@ def test_a_list_has_neither_step_nor_tissue(options, what, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "text", "kind", "what"), [
-    ("a.csv", "image,x,y\na,1,2\n\na,1.5,2\n", hr.UsageError, r"a\.csv, line 4: x is '1.5': expected a whole number"),
+    ("a.csv", "image,x,y\na,1,2\n\na,1.5,2\n", hr.UsageError, r"a\.csv, line 4: x is '1.5', expected a whole number"),
     ("a.csv", "sep=;\nimage;x;y\na;1;two\n", hr.UsageError, r"a\.csv, line 3: y is 'two'"),
-    ("a.csv", "image,x,y\n,1,2\n", hr.UsageError, "line 2: image is ''"),
-    ("a.csv", "image,x,y\na,1\n", hr.UsageError, "line 2: has 2 cells, and the table's first line 3"),
+    ("a.csv", "image,x,y\n,1,2\n", hr.UsageError, "line 2: names no image"),
+    ("a.csv", "image,x,y\na,1\n", hr.UsageError, "line 2: y is '', expected a whole number"),
     ("a.csv", "image,x,y\n", hr.UsageError, "lists no patches"),
-    ("a.csv", "", hr.UsageError, r"has no column 'image'.*there are none"), ("a.csv", "name,x,y\na,1,2", hr.UsageError, "there are name, x, y"),
-    ("a.csv", "image,x,y,width,height\na,1,2,8,8\na,1,2,8,9\n", hr.UsageError, "line 3: height is 9, and 8 before"),
-    ("a.csv", "image,x,y\na,1_0,2", hr.UsageError, "x is '1_0'"), ("a.csv", 'image,x,y\n"a,1,2', hr.MalformedError, "a.csv: is no CSV"),
-    ("a.csv", b"image,x,y\n\xe9,1,2", hr.MalformedError, "a.csv: is no text in UTF-8"),
+    ("a.csv", "", hr.UsageError, r"has no column 'image'.*Its columns are none"), ("a.csv", "name,x,y\na,1,2", hr.UsageError, "Its columns are name, x, y"),
+    ("a.csv", "image,x,y,width,height\na,1,2,8,8\na,1,2,8,9\n", hr.UsageError, "line 3: 8x9 pixels of level 0, and rows before have 8x8"),
+    ("a.csv", "image,x,y\na,1_0,2", hr.UsageError, "x is '1_0'"), ("a.csv", 'image,x,y\n"a,1,2', hr.MalformedError, "a.csv, line 2"),
+    ("a.csv", b"image,x,y\n\xe9,1,2", hr.MalformedError, "a.csv.*UTF-8"),
     ("a.parquet", "no", hr.MalformedError, "can't be read as Parquet"),
     ("a.h5", "no", hr.StorageError, "a.h5: can't be read as HDF5"), ("a.xlsx", "", hr.UsageError, "a.xlsx: ends in '.xlsx': expected a CSV"),
     ("folder/a.txt", "", hr.UsageError, "folder: has no .h5 files")])

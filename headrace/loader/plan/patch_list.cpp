@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "headrace/core/csv.hpp"
+#include "headrace/core/csv_line.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/text.hpp"
+#include "headrace/core/utf8.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/math/permutation.hpp"
@@ -103,7 +105,8 @@ Columns columns_of(const CsvRow& header, const std::string& file) {
       fail(ErrorCode::usage,
            "{}: has no column '{}'; a list of patches has the columns image, x and y, and may have "
            "level, width and height. Its columns are {}",
-           file, name, fmt::join(header.fields, ", "));
+           file, name,
+           header.fields.empty() ? "none" : fmt::format("{}", fmt::join(header.fields, ", ")));
   }
   Columns columns{places["image"], places["x"], places["y"], std::nullopt, std::nullopt};
   if (places.contains("width") != places.contains("height"))
@@ -134,18 +137,20 @@ std::optional<PatchList::Size> size_of(const CsvRow& row, const Columns& columns
 }  // namespace
 
 PatchList read_patch_list(const std::string& file) {
-  const auto rows = parse_csv(read_file(file, kMostTableBytes), file);
+  const auto rows = parse_csv(text_of_bytes(read_file(file, kMostTableBytes), file), file);
+  const Columns columns = columns_of(rows.empty() ? CsvRow{} : rows[0], file);
   if (rows.size() < 2) fail(ErrorCode::usage, "{}: lists no patches", file);
-  const Columns columns = columns_of(rows[0], file);
   PatchList list;
   list.origin = file;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const CsvRow& row = rows[i];
     const std::string where = fmt::format("{}, line {}", file, row.line);
-    if (columns.image >= row.fields.size() || trimmed(row.fields[columns.image]).empty())
-      fail(ErrorCode::usage, "{}: names no image", where);
-    list.patches.push_back({std::string(trimmed(row.fields[columns.image])),
-                            whole(row, columns.x, "x", where), whole(row, columns.y, "y", where)});
+    const std::string image = columns.image < row.fields.size()
+                                  ? plain_cell(std::string(trimmed(row.fields[columns.image])))
+                                  : "";
+    if (image.empty()) fail(ErrorCode::usage, "{}: names no image", where);
+    list.patches.push_back(
+        {image, whole(row, columns.x, "x", where), whole(row, columns.y, "y", where)});
     list.lines.push_back(row.line);
     const auto size = size_of(row, columns, where);
     if (!size) continue;
