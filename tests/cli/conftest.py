@@ -1,8 +1,10 @@
-"""Stores that several tests read; nothing may write into them."""
+"""Stores and runs that several tests read; nothing may write into them, but into `registry` and `run`, which each test has of its own."""
+import shutil
+
 import pytest
 from driving import SAMPLES, headrace
 from made_once import made_once
-from promoted_runs import promotable_runs
+from promoted_runs import promotable_runs, promote
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +19,16 @@ def slide(tmp_path_factory):
 def promotable(tmp_path_factory):
     """A store and two runs that pass their gates (promoted_runs.py)."""
     return made_once(tmp_path_factory, "promotable", promotable_runs)
+
+
+@pytest.fixture
+def registry(promotable, tmp_path):
+    """One in which `gleason` is run `a`."""
+    promote(promotable / "a", tmp_path / "registry", "--message", "first", "--by", "anna")
+    return tmp_path / "registry"
+
+
+@pytest.fixture
+def run(promotable, tmp_path):
+    """A copy of run `b`."""
+    return shutil.copytree(promotable / "b", tmp_path / "b")
