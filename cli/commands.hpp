@@ -7,6 +7,7 @@ namespace headrace::cli {
 // function to run. A command that ends normally with an exit code other than 0 throws ExitCode.
 void add_ingest(Command app);
 void add_info(Command app);
+void add_ls(Command app);
 void add_verify(Command app);
 void add_diff(Command app);
 void add_prune(Command app);
@@ -14,6 +15,7 @@ void add_read(Command app);
 void add_batches(Command app);
 void add_sample(Command app);
 void add_phantom(Command app);
+void add_plan(Command app);
 void add_train(Command app);
 void add_eval(Command app);
 void add_replay(Command app);

@@ -81,6 +81,8 @@ class CheckedFiles : public std::enable_shared_from_this<CheckedFiles> {
     const std::lock_guard looking(*alone);
     const Found found = find(id);
     if (!found.file || found.right) return found.right;
+    if (auto known = root().known(found.file->file, found.file->size_bytes, found.file->identity))
+      return known;
     auto object = open_referenced(root(), *found.file, origin_);
     const std::string& identity = found.file->identity;
     if (!identity.empty() && object->identity() == identity) return object;
@@ -106,6 +108,8 @@ class CheckedFiles : public std::enable_shared_from_this<CheckedFiles> {
       done(std::move(opened), failure);
     };
     if (!root().cost().asynchronous) return look();
+    if (auto known = root().known(found.file->file, found.file->size_bytes, found.file->identity))
+      return done({std::move(known), {}}, nullptr);
     root().start_open(found.file->file, 0,
                       [file = *found.file, self = shared_from_this(), look, done](
                           storage::OpenedTail opened, std::exception_ptr failure) {

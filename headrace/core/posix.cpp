@@ -105,18 +105,25 @@ int sync_folder(const std::string& path) {
   return sync(folder.get());
 }
 
+namespace {
+
+/// 0 or an errno, of one folder.
+int make_folder(const std::string& path) {
+  if (calls().mkdir(path.c_str(), 0755) != 0) return errno == EEXIST ? 0 : errno;
+  const std::size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return sync_folder(".");
+  return sync_folder(slash == 0 ? "/" : path.substr(0, slash));
+}
+
+}  // namespace
+
 int make_folders(const std::string& path) {
-  if (calls().mkdir(path.c_str(), 0755) == 0) {
-    const std::size_t slash = path.find_last_of('/');
-    if (slash == std::string::npos) return sync_folder(".");
-    return sync_folder(slash == 0 ? "/" : path.substr(0, slash));
-  }
-  if (errno == EEXIST) return 0;
-  if (errno != ENOENT) return errno;
+  const int error = make_folder(path);
+  if (error != ENOENT) return error;
   const std::size_t slash = path.find_last_of('/');
   if (slash == std::string::npos || slash == 0) return ENOENT;
-  if (const int error = make_folders(path.substr(0, slash)); error != 0) return error;
-  return make_folders(path);
+  if (const int above = make_folders(path.substr(0, slash)); above != 0) return above;
+  return make_folder(path);  // a link to nothing above it is there and leads nowhere: ENOENT again
 }
 
 std::string describe_errno(int error) {

@@ -23,15 +23,22 @@ Json stall_json(const StallStats& stats) {
 }
 
 Json network_json(const storage::NetworkCounters& network) {
-  if (network.requests == 0) return nullptr;
-  return {{"requests", network.requests},
-          {"bytes", network.bytes},
-          {"refused", network.refused},
-          {"repeated", network.repeated},
-          {"made_twice", network.twice},
-          {"second_won", network.twice_won},
-          {"first_byte_ms_p50", network.first_byte_ms_p50},
-          {"first_byte_ms_p99", network.first_byte_ms_p99}};
+  if (network.requests == 0 && network.disk.ranges == 0) return nullptr;
+  Json json{{"requests", network.requests},
+            {"bytes", network.bytes},
+            {"refused", network.refused},
+            {"repeated", network.repeated},
+            {"made_twice", network.twice},
+            {"second_won", network.twice_won},
+            {"first_byte_ms_p50", network.first_byte_ms_p50},
+            {"first_byte_ms_p99", network.first_byte_ms_p99}};
+  const storage::DiskCounters& disk = network.disk;
+  if (disk.ranges + disk.damaged + disk.not_kept > 0)
+    json["cache"] = {{"ranges", disk.ranges},
+                     {"bytes", disk.bytes},
+                     {"damaged", disk.damaged},
+                     {"not_kept", disk.not_kept}};
+  return json;
 }
 
 }  // namespace headrace::loader

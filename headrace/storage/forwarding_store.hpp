@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,10 @@ class ForwardingStore : public Store {
   void start_open(const std::string& key, std::size_t tail_bytes,
                   const OpenDone& done) const override {
     inner_->start_open(key, tail_bytes, done);
+  }
+  std::shared_ptr<const Object> known(const std::string& key, std::uint64_t size_bytes,
+                                      const std::string& identity) const override {
+    return inner_->known(key, size_bytes, identity);
   }
   RequestCost cost() const override { return inner_->cost(); }
   bool still_has(const std::string& key) const override { return inner_->still_has(key); }

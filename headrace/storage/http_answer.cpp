@@ -91,6 +91,14 @@ HttpVerdict judge_range(const HttpRange& asked, const HttpHead& head, std::uint6
   return {Kind::good, {}, ErrorCode::io, *head.total};
 }
 
+HttpVerdict judge_listing(const HttpHead& head, std::uint64_t received) {
+  if (!head.encoding.empty() && head.encoding != "identity")
+    return again(fmt::format("the server packs its answer (Content-Encoding: {})", head.encoding));
+  if (head.length && *head.length != received)
+    return again(fmt::format("{} of {} bytes came", received, *head.length));
+  return {Kind::good, {}, ErrorCode::io, received};
+}
+
 std::string with_code(const HttpHead& head) {
   return head.code.empty() ? fmt::format("{}", head.status)
                            : fmt::format("{}, {}", head.status, head.code);
@@ -169,6 +177,7 @@ void HttpHead::take(std::string_view line) {
 }
 
 std::optional<HttpHead::Range> expected_range(const HttpRange& asked, const HttpHead& head) {
+  if (asked.listing && head.status == 200) return HttpHead::Range{0, asked.count - 1};
   if (head.status != 206 || !head.range || !head.total || *head.total == 0) return std::nullopt;
   const std::uint64_t total = *head.total, count = std::min(asked.count, total);
   const std::uint64_t first = asked.from_end ? total - count : asked.first;
@@ -180,6 +189,7 @@ std::optional<HttpHead::Range> expected_range(const HttpRange& asked, const Http
 
 HttpVerdict judge(const HttpRange& asked, const HttpHead& head, std::uint64_t received) {
   const bool opens = !asked.size;
+  if (asked.listing && head.status == 200) return judge_listing(head, received);
   switch (head.status) {
     case 206:
       return judge_range(asked, head, received);

@@ -28,7 +28,8 @@ struct HttpRange {
   /// Of an object that was opened: other answers are errors. Not set: it is opened by this request,
   /// and may be shorter than asked for, or absent.
   std::optional<std::uint64_t> size;
-  HttpVersion version;  ///< the same
+  HttpVersion version;   ///< the same
+  bool listing = false;  ///< no object, but what a bucket has: a whole body of at most `count`
 };
 
 /// The head of an answer, line by line.

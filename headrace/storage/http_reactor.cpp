@@ -20,6 +20,7 @@
 
 #include "headrace/core/of_this_process.hpp"
 #include "headrace/storage/curl.hpp"
+#include "headrace/storage/disk_cache.hpp"
 #include "headrace/storage/http_transfer.hpp"
 #include "headrace/storage/network_counters.hpp"
 #include "headrace/storage/network_options.hpp"
@@ -375,10 +376,13 @@ const LiveCounters& HttpReactor::counters() const { return state_->counters; }
 
 NetworkCounters network_counters() {
   const HttpReactor* reactor = the_reactor.load(std::memory_order_acquire);
-  if (reactor == nullptr || reactor->process != getpid()) return {};
+  NetworkCounters counters;
+  counters.disk = disk_counters();
+  if (reactor == nullptr || reactor->process != getpid()) return counters;
   const LiveCounters& now = reactor->counters();
   return {now.requests, now.bytes,     now.refused,           now.repeated,
-          now.twice,    now.twice_won, now.first_byte_ms_p50, now.first_byte_ms_p99};
+          now.twice,    now.twice_won, now.first_byte_ms_p50, now.first_byte_ms_p99,
+          counters.disk};
 }
 
 }  // namespace headrace::storage

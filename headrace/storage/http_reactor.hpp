@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,8 +24,9 @@ struct HttpAnswer {
 };
 
 struct HttpRequest {
-  std::string url;   ///< percent-encoded
-  std::string name;  ///< of the object, for errors
+  std::string url;                           ///< percent-encoded
+  std::string name;                          ///< of the object, for errors
+  std::map<std::string, std::string> query;  ///< of a listing; not encoded
   HttpRange range;
   std::shared_ptr<const S3Access> s3;  ///< how it is signed; null: it is not of S3
   std::span<std::byte> dst;            ///< range.count bytes; must stay until `done` was called

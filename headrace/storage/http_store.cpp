@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
 #include <list>
 #include <map>
@@ -15,6 +14,9 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/text.hpp"
+#include "headrace/storage/await_read.hpp"
+#include "headrace/storage/disk_cache.hpp"
 #include "headrace/storage/http_reactor.hpp"
 #include "headrace/storage/network_hosts.hpp"
 #include "headrace/storage/s3_site.hpp"
@@ -28,24 +30,18 @@ constexpr std::size_t kKeptObjects = 4096;
 // Between 0 and 64 KiB the rate of random patches is the same; what is read besides is not.
 constexpr std::uint64_t kMergeGap = 8 << 10, kLargestRead = 8 << 20;
 
-RequestCost http_cost() { return {kMergeGap, kLargestRead, true}; }
-
-/// Waits for what `start` begins. Not from the reactor's thread.
-void wait_for(const std::function<void(const ReadDone&)>& start) {
-  std::mutex mutex;
-  std::condition_variable ended;
-  bool is_done = false;
-  std::exception_ptr failed;
-  start([&](std::exception_ptr failure) {
-    const std::lock_guard lock(mutex);
-    failed = std::move(failure);
-    is_done = true;
-    ended.notify_one();
-  });
-  std::unique_lock lock(mutex);
-  ended.wait(lock, [&] { return is_done; });
-  if (failed) std::rethrow_exception(failed);
+/// As a disk cache keeps it. No header has a line's end.
+std::string text_of(const HttpVersion& version) {
+  return fmt::format("{}\n{}\n{}", version.etag, version.last_modified, version.id);
 }
+
+HttpVersion version_of(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  lines.resize(3);
+  return {lines[0], lines[1], lines[2]};
+}
+
+RequestCost http_cost() { return {kMergeGap, kLargestRead, true}; }
 
 class HttpObject : public Object {
  public:
@@ -68,7 +64,7 @@ class HttpObject : public Object {
   RequestCost cost() const override { return http_cost(); }
 
   void read(std::uint64_t offset, std::span<std::byte> dst) const override {
-    wait_for([&](const ReadDone& done) { start_read(offset, dst, done); });
+    await_read([&](const ReadDone& done) { start_read(offset, dst, done); });
   }
 
   void start_read(std::uint64_t offset, std::span<std::byte> dst,
@@ -155,7 +151,7 @@ class KeptObjects {
 
 class HttpStore : public Store {
  public:
-  explicit HttpStore(const Place& place) : place_(place) {
+  HttpStore(const Place& place, bool disk_cache) : place_(place), disk_cache_(disk_cache) {
     check_host_is_named(place, place.describe());
     S3Site site = is_s3(place) ? s3_site(place) : S3Site{place, nullptr};
     base_ = std::move(site.base);
@@ -164,7 +160,7 @@ class HttpStore : public Store {
 
   std::shared_ptr<const Object> open(const std::string& key) const override {
     OpenedTail found;
-    wait_for([&](const ReadDone& done) {
+    await_read([&](const ReadDone& done) {
       start_open(key, 0, [&found, done](OpenedTail opened, std::exception_ptr failure) {
         found = std::move(opened);
         done(std::move(failure));
@@ -182,16 +178,15 @@ class HttpStore : public Store {
       read_tail(std::move(object), tail_bytes, done);
       return;
     }
+    const auto cache = disk_cache();
     const bool from_end = tail_bytes > 0;
     auto bytes = std::make_shared<std::vector<std::byte>>(from_end ? tail_bytes : kHeadBytes);
     HttpRequest request;
-    request.url = base_.join(percent_encoded(key)).describe();
-    request.name = describe(key);
-    request.s3 = s3_;
+    name(request, key);
     request.range = {0, bytes->size(), from_end, std::nullopt, {}};
     request.dst = *bytes;
-    request.done = [done, bytes, from_end, key, asked = request, kept](const HttpAnswer& answer,
-                                                                       std::exception_ptr failure) {
+    request.done = [done, bytes, from_end, key, asked = request, kept, cache](
+                       const HttpAnswer& answer, std::exception_ptr failure) {
       if (failure || answer.absent) {
         done({}, failure);
         return;
@@ -200,6 +195,8 @@ class HttpStore : public Store {
       OpenedTail opened;
       opened.object = std::make_shared<HttpObject>(asked, answer.size, answer.version,
                                                    from_end ? std::vector<std::byte>() : *bytes);
+      if (cache && answer.size > kHeadBytes)
+        opened.object = on_disk(*cache, asked.url, std::move(opened.object), answer.version);
       if (answer.version.etag.empty() && answer.version.last_modified.empty())
         kept->note_unpinned(asked.name);
       // Small objects are metadata, of which a new one may come; others are read again and again.
@@ -208,6 +205,22 @@ class HttpStore : public Store {
       done(std::move(opened), nullptr);
     };
     HttpReactor::shared().start(std::move(request));
+  }
+
+  std::shared_ptr<const Object> known(const std::string& key, std::uint64_t size_bytes,
+                                      const std::string& identity) const override {
+    check_key(key);
+    auto cache = disk_cache();
+    if (!cache) return nullptr;
+    HttpRequest request;
+    name(request, key);
+    const auto kept = cache->version_of({request.url, size_bytes, identity});
+    if (!kept) return nullptr;
+    const HttpVersion version = version_of(*kept);
+    return on_disk(
+        *cache, request.url,
+        std::make_shared<HttpObject>(request, size_bytes, version, std::vector<std::byte>()),
+        version);
   }
 
   RequestCost cost() const override { return http_cost(); }
@@ -223,6 +236,25 @@ class HttpStore : public Store {
   }
 
  private:
+  std::optional<DiskCache> disk_cache() const {
+    return disk_cache_ ? DiskCache::of_this_process() : std::nullopt;
+  }
+
+  /// Of an object whose content a name of its own tells; others are not kept.
+  static std::shared_ptr<const Object> on_disk(const DiskCache& cache, const std::string& url,
+                                               std::shared_ptr<const Object> object,
+                                               const HttpVersion& version) {
+    if (version.id.empty() && version.etag.empty()) return object;
+    const DiskCacheKey key{url, object->size_bytes(), object->identity()};
+    return cache.with_cache(std::move(object), key, text_of(version));
+  }
+
+  void name(HttpRequest& request, const std::string& key) const {
+    request.url = base_.join(percent_encoded(key)).describe();
+    request.name = describe(key);
+    request.s3 = s3_;
+  }
+
   static void check_key(const std::string& key) {
     const std::string framed = "/" + key + "/";
     if (key.empty() || framed.find("//") != std::string::npos ||
@@ -256,14 +288,15 @@ class HttpStore : public Store {
   }
 
   Place place_, base_;  ///< as it was named, and as requests see it
+  bool disk_cache_;
   std::shared_ptr<const S3Access> s3_;
   mutable std::atomic<std::shared_ptr<KeptObjects>> kept_{std::make_shared<KeptObjects>()};
 };
 
 }  // namespace
 
-std::shared_ptr<Store> open_http_store(const Place& place) {
-  return std::make_shared<HttpStore>(place);
+std::shared_ptr<Store> open_http_store(const Place& place, bool disk_cache) {
+  return std::make_shared<HttpStore>(place, disk_cache);
 }
 
 }  // namespace headrace::storage

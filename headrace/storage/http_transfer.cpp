@@ -57,7 +57,7 @@ std::string address(const Curl& curl, HttpTransfer& transfer, S3Signer& signer) 
   const auto add = [&](const std::string& line) {
     transfer.lines = curl.slist_append(transfer.lines, line.c_str());
   };
-  std::map<std::string, std::string> query;
+  std::map<std::string, std::string> query = transfer.asked.query;
   transfer.states_version = s3 != nullptr && !version.id.empty() && !s3->versions_refused;
   if (transfer.states_version) {
     query["versionId"] = version.id;
@@ -106,7 +106,7 @@ void begin_attempt(const Curl& curl, HttpTransfer& transfer, Curl::Easy* easy,
   const auto set = [&](Curl::Option option, auto value) { curl.easy_setopt(easy, option, value); };
   const std::string range = range_text(transfer.asked.range);
   set(Curl::kUrl, url.c_str());
-  set(Curl::kRange, range.c_str());  // copied, as all texts are
+  if (!transfer.asked.range.listing) set(Curl::kRange, range.c_str());  // copied, as all texts are
   set(Curl::kProtocols, Curl::kHttpOrHttps);
   set(Curl::kHttpVersion, Curl::kHttp11);
   set(Curl::kFollowLocation, 0L);

@@ -4,6 +4,18 @@
 
 namespace headrace::storage {
 
+/// What disk caches of this process have done.
+struct DiskCounters {
+  std::uint64_t ranges = 0, bytes = 0;  ///< that were read from disk, and no request was needed
+  std::uint64_t damaged = 0;   ///< ranges with a page whose checksum did not hold; read anew
+  std::uint64_t not_kept = 0;  ///< ranges: no room, or the disk was behind or failed
+
+  DiskCounters operator-(const DiskCounters& before) const {
+    return {ranges - before.ranges, bytes - before.bytes, damaged - before.damaged,
+            not_kept - before.not_kept};
+  }
+};
+
 /// What this process has asked of servers. Times: until the first byte of an answer.
 struct NetworkCounters {
   std::uint64_t requests = 0;  ///< attempts, with those below
@@ -13,12 +25,13 @@ struct NetworkCounters {
   std::uint64_t twice = 0;     ///< made beside one that hung
   std::uint64_t twice_won = 0;
   double first_byte_ms_p50 = 0, first_byte_ms_p99 = 0;  ///< 0: not known
+  DiskCounters disk;
 
   /// Since `before`; times are as they are now.
   NetworkCounters operator-(const NetworkCounters& before) const {
     return {requests - before.requests, bytes - before.bytes, refused - before.refused,
             repeated - before.repeated, twice - before.twice, twice_won - before.twice_won,
-            first_byte_ms_p50,          first_byte_ms_p99};
+            first_byte_ms_p50,          first_byte_ms_p99,    disk - before.disk};
   }
 };
 

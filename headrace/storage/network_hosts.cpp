@@ -1,5 +1,6 @@
 #include "headrace/storage/network_hosts.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "headrace/core/error.hpp"
@@ -53,16 +54,21 @@ std::string host_of(const Place& url) {
   return host;
 }
 
-void check_host_is_named(const Place& place, const std::string& named_by) {
-  if (!place.is_url()) return;
+bool host_is_named(const Place& place) {
   const std::string host = host_of(place);
   const std::string without_port = host.substr(0, host.rfind(':'));
   const std::string scheme = is_s3(place) ? s3_endpoint().scheme() : place.scheme();
   const bool usual = host.ends_with(scheme == "https" ? ":443" : ":80");
   const auto options = network();
-  for (const std::string& named : options->hosts) {
-    if (named == host || (usual && named == without_port)) return;
-  }
+  const auto& hosts = options->hosts;
+  return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& named) {
+    return named == host || (usual && named == without_port);
+  });
+}
+
+void check_host_is_named(const Place& place, const std::string& named_by) {
+  if (!place.is_url() || host_is_named(place)) return;
+  const std::string host = host_of(place);
   if (is_s3(place)) {
     fail(ErrorCode::usage,
          "{} lies at {}, to which no connection is opened unless you name it: network: {{s3: "

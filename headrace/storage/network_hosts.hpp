@@ -15,6 +15,9 @@ void name_host_of(const std::string& written);
 /// fragment; no sound bucket or endpoint).
 std::string host_of(const Place& url);
 
+/// Whether it is one of those that may be spoken to. Errors: as host_of.
+bool host_is_named(const Place& url);
+
 /// Errors: usage (its host was not named; says how to name it). Local places pass. Every store at a URL
 /// is checked so; who knows what named the place says it.
 void check_host_is_named(const Place& place, const std::string& named_by);

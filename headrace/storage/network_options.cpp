@@ -9,6 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/of_this_process.hpp"
 #include "headrace/core/text.hpp"
+#include "headrace/storage/disk_cache.hpp"
 #include "headrace/storage/network_hosts.hpp"
 #include "headrace/storage/s3_site.hpp"
 
@@ -65,12 +66,14 @@ void set_network(const NetworkOptions& options) {
   name_hosts(options.hosts);
   const S3Options& s3 = options.s3;
   if (!s3.endpoint.empty()) name_hosts({host_of(s3_endpoint(s3.endpoint))});
+  DiskCache::check(options.cache);
   change([&](NetworkOptions& now) {
     if (!options.ca_file.empty()) now.ca_file = options.ca_file;
     now.connections = options.connections;
     now.stall_s = options.stall_s;
     now.give_up_s = options.give_up_s;
     if (s3 != S3Options{}) now.s3 = s3;
+    if (options.cache != CacheOptions{}) now.cache = options.cache;
   });
 }
 

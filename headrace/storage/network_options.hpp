@@ -22,6 +22,13 @@ struct S3Options {
   bool operator==(const S3Options&) const = default;
 };
 
+/// Ranges that were read from servers are kept on this machine (disk_cache.hpp).
+struct CacheOptions {
+  std::string folder;    ///< empty: none are
+  double size_gb = 100;  ///< of 1e9 bytes: what the folder may hold
+  bool operator==(const CacheOptions&) const = default;
+};
+
 /// How this process speaks to other machines.
 struct NetworkOptions {
   /// Hosts that may be spoken to beside those of URLs that a user gave: "slides.site" (the scheme's
@@ -33,6 +40,7 @@ struct NetworkOptions {
   int stall_s = 10;      ///< a request on which no byte came for so long is made again
   int give_up_s = 60;    ///< after so long a request that does not succeed is an error
   S3Options s3 = {};
+  CacheOptions cache = {};
   bool operator==(const NetworkOptions&) const = default;
 };
 
@@ -40,8 +48,9 @@ struct NetworkOptions {
 /// from any thread.
 void name_hosts(const std::vector<std::string>& hosts);
 /// Sets all else for the requests that begin from now on, and adds the hosts and that of the endpoint
-/// of S3. An empty ca_file stays what it was; so does what was said of S3, unless something of it is
-/// said now: then that is all that holds. Errors, threads: the same.
+/// of S3. An empty ca_file stays what it was; so does what was said of S3 and of the cache, unless
+/// something of it is said now: then that is all that holds. Errors: the same; io (the folder of the cache can't be made or written).
+/// Threads: the same.
 void set_network(const NetworkOptions& options);
 std::shared_ptr<const NetworkOptions> network();
 

@@ -38,7 +38,7 @@ std::shared_ptr<const Object> open_by_http(const Place& place) {
 
 std::shared_ptr<Store> open_store(const Place& place, const StoreOptions& options) {
   check_scheme(place);
-  if (is_http(place)) return open_http_store(place);
+  if (is_http(place)) return open_http_store(place, options.disk_cache);
   return std::make_shared<LocalStore>(place.path(), options.max_open_files, options.durability);
 }
 

@@ -12,6 +12,7 @@ namespace headrace::storage {
 struct StoreOptions {
   std::size_t max_open_files = 512;  ///< descriptors that are kept for reading
   Durability durability = Durability::each_put;
+  bool disk_cache = true;  ///< what a server gives may come from DiskCache, where one is wanted
 };
 
 /// Opens the store at a place. This and open_object are the only ways to a store outside of this

@@ -81,7 +81,7 @@ Place s3_endpoint(const std::string& written) {
   return Place::parse(text);
 }
 
-S3Site s3_site(const Place& place) {
+Place s3_base(const Place& place) {
   const S3Options options = network()->s3;
   const std::string rest = place.describe().substr(kScheme.size());
   const std::string bucket = rest.substr(0, rest.find('/'));
@@ -105,11 +105,17 @@ S3Site s3_site(const Place& place) {
   const std::string base =
       in_host ? fmt::format("{}{}.{}", endpoint.substr(0, host), bucket, endpoint.substr(host))
               : fmt::format("{}/{}", endpoint, bucket);
+  return Place::parse(base + percent_encoded(key));
+}
+
+S3Site s3_site(const Place& place) {
+  const S3Options options = network()->s3;
+  Place base = s3_base(place);
   auto access = std::make_shared<S3Access>();
   access->region = checked_region(options);
   access->anonymous = options.anonymous;
   if (!options.anonymous) access->keys = find_s3_keys(options.profile);
-  return {Place::parse(base + percent_encoded(key)), std::move(access)};
+  return {std::move(base), std::move(access)};
 }
 
 }  // namespace headrace::storage

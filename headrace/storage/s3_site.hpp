@@ -33,6 +33,9 @@ struct S3Site {
   std::shared_ptr<const S3Access> access;
 };
 
+/// The base of s3_site, for which no keys are needed. Errors: usage (no sound bucket or endpoint).
+Place s3_base(const Place& place);
+
 /// By network().s3 and the environment as they are now. Errors: usage (no sound bucket or endpoint; no
 /// keys).
 S3Site s3_site(const Place& place);

@@ -81,6 +81,13 @@ class Store {
   /// done at once, by this thread.
   virtual void start_open(const std::string& key, std::size_t tail_bytes,
                           const OpenDone& done) const;
+  /// The object of that size and identity, where nothing has to be asked for it; null: it is to be
+  /// opened. Another one may have taken its place: reading fails then (corrupt), or gives what it was.
+  virtual std::shared_ptr<const Object> known(const std::string& /*key*/,
+                                              std::uint64_t /*size_bytes*/,
+                                              const std::string& /*identity*/) const {
+    return nullptr;
+  }
   /// Of opening objects; what reading one costs is the object's.
   virtual RequestCost cost() const { return {}; }
   /// Whether an object that was there still is, for readers that find another one absent: a disk

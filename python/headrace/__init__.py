@@ -24,7 +24,7 @@ from . import transforms
 from ._augment import Transforms, augment
 from ._estimates import estimate_colour, estimate_intensities
 from ._evaluate import evaluate_segmentation
-from ._network import allow_hosts, use_s3
+from ._network import allow_hosts, use_cache, use_s3
 from ._patch_list import PatchSpec
 from ._work import ingest_labels, ingest_slides, ingest_volumes, process, verify
 from .loader import BatchMeta, Loader
@@ -87,6 +87,7 @@ __all__ = [
     "process",
     "read_regions",
     "transforms",
+    "use_cache",
     "use_s3",
     "verify",
     "__version__",

@@ -90,6 +90,14 @@ void bind_work(nb::module_& module) {
       },
       nb::arg("endpoint"), nb::arg("region"), nb::arg("addressing"), nb::arg("anonymous"),
       nb::arg("profile"));
+  module.def(
+      "use_cache",
+      [](const std::string& folder, double size_gb) {
+        storage::NetworkOptions options = *storage::network();
+        options.cache = {folder, size_gb};
+        storage::set_network(options);
+      },
+      nb::arg("folder"), nb::arg("size_gb"));
   module.def("work_option_keys", &work_option_keys);
   module.def("why_identifying",
              [](const std::string& text) { return ingest::why_identifying(text); });

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from driving import SAMPLES, headrace, json_of, message_of
 
-COMMANDS = ["ingest", "info", "verify", "diff", "prune", "read", "batches", "sample", "phantom", "train", "eval", "predict", "suggest", "view", "export", "send",
+COMMANDS = ["ingest", "info", "ls", "verify", "diff", "prune", "read", "batches", "sample", "phantom", "plan", "train", "eval", "predict", "suggest", "view", "export", "send",
             "report", "process", "bench", "sweep", "track"]
 
 

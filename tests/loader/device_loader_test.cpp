@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "headrace/core/crc32c.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
-#include "headrace/zarr/codec/crc32c.hpp"
 #include "tests/loader/batch_configs.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
@@ -307,7 +307,7 @@ TEST_F(DeviceLoading, ADamagedJpegIsTheErrorOfTheCpu) {
     jpeg[700] = std::byte{0xff};
     jpeg[701] = std::byte{0xd9};
     if (checked) {
-      const std::uint32_t sum = zarr::crc32c(jpeg);
+      const std::uint32_t sum = crc32c(jpeg);
       const auto* bytes = reinterpret_cast<const std::byte*>(&sum);
       jpeg.insert(jpeg.end(), bytes, bytes + sizeof sum);
     }

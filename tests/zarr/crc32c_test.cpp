@@ -1,4 +1,4 @@
-#include "headrace/zarr/codec/crc32c.hpp"
+#include "headrace/core/crc32c.hpp"
 
 #include <numeric>
 

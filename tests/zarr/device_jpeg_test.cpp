@@ -5,8 +5,8 @@
 
 #include <atomic>
 
+#include "headrace/core/crc32c.hpp"
 #include "headrace/device/memory_budget.hpp"
-#include "headrace/zarr/codec/crc32c.hpp"
 #include "headrace/zarr/nvidia/jpeg_batch.hpp"
 #include "tests/core/error_of.hpp"
 #include "tests/pixels/jpeg_kinds.hpp"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "headrace/core/crc32c.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/ingest/slide/slide_references.hpp"
 #include "headrace/pixels/tissue/morphology.hpp"
-#include "headrace/zarr/codec/crc32c.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::int64_t kReadRows = 512;
 
 /// Appends to a copied tile the checksum that the codec crc32c of its array expects.
 void add_checksum(std::vector<std::byte>& tile) {
-  const std::uint32_t checksum = zarr::crc32c(tile);
+  const std::uint32_t checksum = crc32c(tile);
   const auto bytes = std::as_bytes(std::span(&checksum, 1));
   tile.insert(tile.end(), bytes.begin(), bytes.end());
 }

@@ -24,7 +24,7 @@ ReferResult refer_files(const ReferOptions& options) {
   ReferResult result{references.files.size(), references.root.describe(), {}};
   references.root = storage::Place::parse(storage::Place::parse(options.root).absolute());
   result.after = references.root.describe();
-  const auto root = storage::open_store(references.root);
+  const auto root = storage::open_store(references.root, {.disk_cache = false});
   std::vector<cohort::ReferencedFile*> files;
   for (auto& [id, file] : references.files) files.push_back(&file);
   ThreadPool pool(options.jobs);

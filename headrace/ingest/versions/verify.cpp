@@ -210,7 +210,7 @@ class Verifier {
     const std::string origin = store_.describe(cohort::kReferencesKey);
     const cohort::References references = cohort::read_references(store_);
     storage::check_host_is_named(references.root, origin);
-    const auto root = storage::open_store(references.root);
+    const auto root = storage::open_store(references.root, {.disk_cache = false});
     std::vector<std::vector<Damage>> found(ids.size());
     pool_.parallel_for(ids.size(), [&](std::size_t i) {
       try {

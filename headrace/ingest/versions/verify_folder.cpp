@@ -7,7 +7,8 @@ namespace headrace::ingest {
 
 FolderVerification verify_folder(const std::string& folder, ThreadPool& pool,
                                  const std::string& version) {
-  const auto opened = storage::open_existing_store(storage::Place::parse(folder));
+  const auto opened =
+      storage::open_existing_store(storage::Place::parse(folder), {.disk_cache = false});
   const storage::Store& store = *opened;
   FolderVerification result{folder, verify(store, pool, version), {}, {}};
   if (holds_volumes(store)) result.phi = check_phi(store, pool);

@@ -22,6 +22,18 @@ Fields s3_fields(storage::S3Options& s3) {
   };
 }
 
+Fields cache_fields(storage::CacheOptions& cache) {
+  const auto key = [](const char* name, Form form, const char* what, const char* usual = "") {
+    return Field{name, std::move(form), what, usual}.decides_nothing();
+  };
+  return {
+      key("folder", form::text(cache.folder),
+          "of this machine, where ranges that were read from servers are kept", "none are kept"),
+      key("size_gb", form::number(cache.size_gb, 0.001, 1e6),
+          "what the folder may hold, of 1e9 bytes"),
+  };
+}
+
 }  // namespace
 
 Fields network_fields(LoaderConfig& config) {
@@ -41,6 +53,9 @@ Fields network_fields(LoaderConfig& config) {
           "after so long a request that does not succeed is an error"),
       Field{"s3", form::section(s3_fields(network.s3)), "how buckets of s3:// are reached"}
           .written_if(network.s3 != storage::S3Options{})
+          .decides_nothing(),
+      Field{"cache", form::section(cache_fields(network.cache)), "what was read is kept on disk"}
+          .written_if(network.cache != storage::CacheOptions{})
           .decides_nothing(),
   };
 }

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "headrace/core/error.hpp"
-#include "headrace/zarr/codec/crc32c.hpp"
+#include "headrace/zarr/codec/crc32c_codec.hpp"
 #include "headrace/zarr/codec/sharding_indexed.hpp"
 
 namespace headrace::zarr {

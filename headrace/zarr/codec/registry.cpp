@@ -7,7 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/zarr/codec/blosc.hpp"
 #include "headrace/zarr/codec/bytes.hpp"
-#include "headrace/zarr/codec/crc32c.hpp"
+#include "headrace/zarr/codec/crc32c_codec.hpp"
 #include "headrace/zarr/codec/gzip.hpp"
 #include "headrace/zarr/codec/imagecodecs_jpeg.hpp"
 #include "headrace/zarr/codec/imagecodecs_jpeg2k.hpp"

@@ -1,9 +1,8 @@
-#include "headrace/zarr/codec/crc32c.hpp"
+#include "headrace/core/crc32c.hpp"
 
 #include <array>
 #include <cstring>
 
-#include "headrace/core/error.hpp"
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 #define HR_CRC32C_TARGET "sse4.2"
@@ -13,7 +12,7 @@
 #define HR_CRC32C_TARGET "+crc"
 #endif
 
-namespace headrace::zarr {
+namespace headrace {
 namespace {
 
 constexpr std::uint32_t kPolynomial = 0x82f63b78;  // Castagnoli, bits reversed
@@ -133,40 +132,6 @@ HR_CRC32C_CPU std::uint32_t update_by_instruction(std::uint32_t start, const std
 }
 #endif
 
-class Crc32cCodec : public BytesBytesCodec {
- public:
-  std::optional<std::size_t> fixed_size(std::optional<std::size_t> decoded) const override {
-    return decoded ? std::optional(*decoded + 4) : std::nullopt;
-  }
-
-  bool only_checks() const override { return true; }
-
-  std::span<const std::byte> decode(std::span<const std::byte> encoded, const Expect& expect,
-                                    Scratch&) const override {
-    if (encoded.size() < 4) {
-      fail(ErrorCode::corrupt, "codec crc32c: {} bytes found, expected at least 4", encoded.size());
-    }
-    const auto data = encoded.first(encoded.size() - 4);
-    if (expect.size && data.size() != *expect.size) {
-      fail(ErrorCode::corrupt, "codec crc32c: {} bytes of data found, expected {}", data.size(),
-           *expect.size);
-    }
-    std::uint32_t stored;
-    std::memcpy(&stored, encoded.data() + data.size(), 4);
-    if (const std::uint32_t computed = crc32c(data); stored != computed) {
-      fail(ErrorCode::corrupt, "stored crc32c {:08x}, computed {:08x}", stored, computed);
-    }
-    return data;
-  }
-
-  void encode(std::span<const std::byte> decoded, std::vector<std::byte>& out) const override {
-    const std::uint32_t crc = crc32c(decoded);
-    out.assign(decoded.begin(), decoded.end());
-    out.resize(decoded.size() + 4);
-    std::memcpy(out.data() + decoded.size(), &crc, 4);
-  }
-};
-
 }  // namespace
 
 std::uint32_t crc32c_by_table(std::span<const std::byte> bytes) noexcept {
@@ -181,9 +146,4 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept {
   return crc32c_by_table(bytes);
 }
 
-std::unique_ptr<BytesBytesCodec> make_crc32c(CodecConfig& config) {
-  config.finish();
-  return std::make_unique<Crc32cCodec>();
-}
-
-}  // namespace headrace::zarr
+}  // namespace headrace
