@@ -27,7 +27,7 @@ constexpr const char* kFooter =
     "The bytes of a batch depend on the config, the dataset and its number alone: not on "
     "--threads, --start or the CPU.\n"
     "With --out: batch-<epoch>-<number>-images.npy (sample, context, rgb, y, x) float32 and "
-    "-labels.npy (sample, y, x) uint8;\n"
+    "-labels.npy (sample, y, x) uint8; -<view>.npy of views after the first;\n"
     "of volumes (sample, 1, z, y, x) and (sample, z, y, x). loader.element and loader.layout: "
     "other "
     "values (bfloat16 as the bits of uint16),\n"
@@ -74,6 +74,11 @@ std::vector<std::int64_t> npy_shape(const loader::Batch& batch) {
 void save(const loader::Batch& batch, const std::string& folder) {
   const std::string stem = fmt::format("{}/batch-{}-{}", folder, batch.epoch, batch.index);
   write_npy(stem + "-images.npy", npy_type(batch), npy_shape(batch), image_bytes(batch));
+  for (std::size_t i = 1; i < batch.views.size(); ++i) {
+    const loader::Batch view = batch.of_view(i);
+    write_npy(fmt::format("{}-{}.npy", stem, batch.views[i].name), npy_type(view), npy_shape(view),
+              image_bytes(view));
+  }
   if (batch.labels == nullptr) return;
   write_npy(stem + "-labels.npy", DType::uint8, batch.labels_shape(), label_bytes(batch));
 }
@@ -107,8 +112,14 @@ void run(const Arguments& a) {
   while (const auto made = loader.next()) {
     const std::optional<loader::Batch> batch = made->on_host();
     const std::string images = sha256_hex(image_bytes(*batch));
+    Json views = Json::object();
     const Json labels = batch->labels == nullptr ? Json() : Json(sha256_hex(label_bytes(*batch)));
     all.update(image_bytes(*batch));
+    for (std::size_t i = 1; i < batch->views.size(); ++i) {
+      const loader::Batch view = batch->of_view(i);
+      views[batch->views[i].name] = sha256_hex(image_bytes(view));
+      all.update(image_bytes(view));
+    }
     all.update(label_bytes(*batch));
     if (!a.out.empty()) save(*batch, a.out);
     batches.push_back({{"epoch", batch->epoch},
@@ -116,6 +127,7 @@ void run(const Arguments& a) {
                        {"samples", batch->samples},
                        {"images_sha256", images},
                        {"labels_sha256", labels}});
+    if (!views.empty()) batches.back()["views_sha256"] = views;
     if (!a.json)
       fmt::print("epoch {} batch {:>5}: images {} labels {}\n", batch->epoch, batch->index, images,
                  labels.is_null() ? "-" : labels.get<std::string>());

@@ -48,6 +48,12 @@ Json bench_loader(const BenchArguments& a) {
   loader.fill();
   std::uint64_t sample_bytes = sizeof(float);
   for (const std::int64_t n : image_shape(inputs)) sample_bytes *= static_cast<std::uint64_t>(n);
+  for (std::size_t i = 1; i < inputs.config.views.size(); ++i) {
+    const auto& view = inputs.config.views[i];
+    sample_bytes += sizeof(float) * 3 * static_cast<std::uint64_t>(view.crops) *
+                    static_cast<std::uint64_t>(view.patch.height) *
+                    static_cast<std::uint64_t>(view.patch.width);
+  }
   const int threads =
       inputs.config.loader.threads > 0 ? inputs.config.loader.threads : available_cores();
   Json result = meter.report(batches * batch, batches * batch * sample_bytes, threads);

@@ -96,7 +96,7 @@ Patch patch_of_site(const RunInputs& inputs, const loader::SampleSite& site) {
   const auto& config = inputs.config;
   const auto& image = inputs.cohort->images()[site.image];
   const std::size_t k = config.volumes ? loader::choose_volume_level(image, config)
-                                       : loader::choose_level(image, 1, config);
+                                       : loader::choose_level(image, config.patch.mpp, config);
   std::vector<double> centre{site.centre_level0_yx[0], site.centre_level0_yx[1]}, downsample;
   std::vector<std::int64_t> shape{config.patch.height, config.patch.width};
   if (config.volumes) {

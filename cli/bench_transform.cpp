@@ -4,6 +4,7 @@
 #include "cli/bench_meter.hpp"
 #include "cli/bench_work.hpp"
 #include "cli/open_run.hpp"
+#include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/loader_plan.hpp"
@@ -30,6 +31,8 @@ std::array<double, 2> on_level(const loader::SampleSite& site, const cohort::Ima
 
 Json bench_slides(const BenchArguments& a, const RunInputs& inputs) {
   const auto& config = inputs.config;
+  if (!config.views.empty())
+    fail(ErrorCode::usage, "views: bench transform takes one patch of a sample; leave them out");
   const auto graph = transform::Graph::compile(
       config.transforms, config.patch,
       [&](const std::string& id) { return inputs.preprocessing->reference_colour(id); });
@@ -39,7 +42,8 @@ Json bench_slides(const BenchArguments& a, const RunInputs& inputs) {
     const auto& image = inputs.cohort->images()[p.site.image];
     const auto params =
         graph.draw({config.sampling.seed, 0, i}, inputs.preprocessing->colour_of(image), true);
-    const std::size_t k = loader::choose_level(image, config.patch.context[c], config);
+    const std::size_t k =
+        loader::choose_level(image, config.patch.mpp * config.patch.context[c], config);
     graph.locate(*params, config.patch.context[c], on_level(p.site, image.levels[k]),
                  loader::level_mpp_yx(image, k, config), geometry);
     return params;
@@ -55,7 +59,9 @@ Json bench_slides(const BenchArguments& a, const RunInputs& inputs) {
       p.windows.emplace_back(static_cast<std::size_t>(box.height * box.width * 3));
       const auto& image = inputs.cohort->images()[p.site.image];
       inputs.cohort
-          ->image_array(p.site.image, loader::choose_level(image, config.patch.context[c], config))
+          ->image_array(
+              p.site.image,
+              loader::choose_level(image, config.patch.mpp * config.patch.context[c], config))
           ->read({{0, box.y0, box.x0},
                   {3, box.height, box.width},
                   p.windows.back().data(),

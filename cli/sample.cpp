@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include "cli/commands.hpp"
@@ -34,7 +35,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
 struct Arguments {
-  std::string config, split, out, run;
+  std::string config, split, view, out, run;
   std::int64_t count = 8;
   int threads = -1;
 };
@@ -75,7 +76,7 @@ pixels::Image8 original(const RunInputs& inputs, const transform::Graph& plain,
                         transform::Scratch& scratch) {
   const auto& config = inputs.config;
   const auto& image = inputs.cohort->images()[site.image];
-  const std::size_t k = loader::choose_level(image, context, config);
+  const std::size_t k = loader::choose_level(image, config.patch.mpp * context, config);
   const auto& level = image.levels[k];
   const auto params = plain.draw({}, image.colour, false);
   transform::PatchGeometry geometry;
@@ -132,6 +133,23 @@ const transform::NormalizeSpec* find_normalize(const loader::LoaderConfig& confi
   return nullptr;
 }
 
+/// The view that is asked for, as a batch and a config of its own, with its crops as contexts.
+std::optional<loader::Batch> shown_view(std::optional<loader::Batch> batch,
+                                        loader::LoaderConfig& config, const std::string& name) {
+  const auto& views = config.views;
+  const auto found =
+      std::find_if(views.begin(), views.end(), [&](const auto& view) { return view.name == name; });
+  if (found == views.end() && !name.empty())
+    fail(ErrorCode::usage, "--view {}: the config has no such view", name);
+  if (views.empty()) return batch;
+  const auto shown = static_cast<std::size_t>(found == views.end() ? 0 : found - views.begin());
+  const loader::LoaderConfig::View view = views[shown];
+  config.patch = view.patch;
+  config.patch.context.assign(static_cast<std::size_t>(view.crops), 1);
+  config.transforms = view.transforms;
+  return shown == 0 ? batch : batch->of_view(shown);
+}
+
 void run(const Arguments& a) {
   if (!a.out.ends_with(".png")) fail(ErrorCode::usage, "--out {}: must end in .png", a.out);
   RunInputs inputs = open_run(a.config, a.split, a.threads, device::DeviceChoice::cpu, a.run);
@@ -144,8 +162,10 @@ void run(const Arguments& a) {
   }
   loader::Loader loader(inputs.cohort, config, inputs.plan, inputs.preprocessing,
                         {inputs.with_labels(), 0, 0, 1, {}});
-  const auto batch = loader.next();
-  const auto plain = transform::Graph::compile({}, config.patch);
+  const auto batch = shown_view(loader.next(), config, a.view);
+  transform::PatchSpec patch = config.patch;
+  if (!config.views.empty()) patch.context = {1};
+  const auto plain = transform::Graph::compile({}, patch);
   const transform::NormalizeSpec* normalize = find_normalize(config);
   const auto classes = label_names(inputs.cohort->classes(), inputs.cohort->class_sets());
   const bool legend = inputs.with_labels() && classes.size() > 1;
@@ -193,6 +213,7 @@ void add_sample(Command app) {
                 "training split]");
   sample.option("--split", a->split,
                 "tiles of this split without random transforms [default: training samples]");
+  sample.option("--view", a->view, "of a config with views [default: the first]");
   sample.option("--threads", a->threads, "loader threads; 0: every core [default: the config's]")
       .range(0, 1024);
   sample.callback([a] { run(*a); });

@@ -1,5 +1,6 @@
 #include "headrace/loader/batch.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <numeric>
 
@@ -47,6 +48,18 @@ std::size_t Batch::images_bytes() const {
 }
 std::size_t Batch::labels_bytes() const { return labels == nullptr ? 0 : product(labels_shape()); }
 
+Batch Batch::of_view(std::size_t i) const {
+  const BatchView& view = views.at(i);
+  Batch batch = *this;
+  batch.views.clear();
+  batch.labels = nullptr;
+  batch.contexts = view.crops;
+  batch.height = view.height;
+  batch.width = view.width;
+  batch.images = static_cast<const std::byte*>(images) + view.at;
+  return batch;
+}
+
 const float* Batch::floats() const {
   if (device >= 0 || format != transform::TensorFormat{}) {
     fail(ErrorCode::internal, "a batch of float32 in host memory was expected, channels first");
@@ -72,11 +85,13 @@ Batch Batch::on_host() const {
   const device::cuda::DeviceScope scope(lease->device);  // the stream's
   device::cuda::Stream stream;
   lease->ready.hold(stream.get());
-  auto bytes = std::make_shared<device::HostBuffer>(images_bytes() + labels_bytes());
-  device::cuda::copy_to_host(bytes->data(), images, images_bytes(), stream);
+  std::size_t end = images_bytes();
+  if (!views.empty()) end = views.back().at + of_view(views.size() - 1).images_bytes();
+  auto bytes = std::make_shared<device::HostBuffer>(end + labels_bytes());
+  device::cuda::copy_to_host(bytes->data(), images, end, stream);
   if (labels != nullptr) {
-    device::cuda::copy_to_host(bytes->data() + images_bytes(), labels, labels_bytes(), stream);
-    copy.labels = bytes->as<std::uint8_t>() + images_bytes();
+    device::cuda::copy_to_host(bytes->data() + end, labels, labels_bytes(), stream);
+    copy.labels = bytes->as<std::uint8_t>() + end;
   }
   stream.wait();
   copy.images = bytes->data();

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "headrace/core/class_sets.hpp"
@@ -15,6 +16,13 @@ struct DeviceLease;
 
 namespace headrace::loader {
 
+/// Another view of the same places (LoaderConfig::View).
+struct BatchView {
+  std::string name;
+  std::int64_t crops = 0, height = 0, width = 0;
+  std::size_t at = 0;  ///< bytes from `images` on
+};
+
 /// One batch, ready for the model. Memory belongs to the loader's ring and goes back when the Batch
 /// is destroyed.
 struct Batch {
@@ -28,6 +36,8 @@ struct Batch {
   /// (samples, contexts, 3, height, width) for slides, (samples, channels, depth, height, width)
   /// for volumes; channels_last: the channels of each context are innermost.
   const void* images = nullptr;
+  /// Of a run with views, all of them, the first one, too: that is `images`, with crops as contexts.
+  std::vector<BatchView> views;
   const std::uint8_t* labels = nullptr;  ///< (samples[, depth], height, width); null when the plan
                                          ///< has no labels. 255: ignore
   /// The class sets that label values from the number of classes on stand for, in order.
@@ -42,6 +52,8 @@ struct Batch {
   std::vector<std::int64_t> labels_shape() const;
   std::size_t images_bytes() const;
   std::size_t labels_bytes() const;
+  /// View i as a batch without labels or further views, in the same memory.
+  Batch of_view(std::size_t i) const;
   /// The values, for callers that take only float32 in host memory, channels first. Errors:
   /// internal (another format).
   const float* floats() const;

@@ -125,16 +125,18 @@ std::size_t BatchWork::place(std::int64_t bytes) {
   return at;
 }
 
-float* BatchWork::planes(std::byte* images, std::int64_t channels, Worker& worker) const {
+float* BatchWork::planes(std::byte* images, std::int64_t channels, std::int64_t pixels,
+                         Worker& worker) const {
   if (loader_plan_.format == transform::TensorFormat{}) return reinterpret_cast<float*>(images);
-  const std::int64_t bytes = channels * loader_plan_.plane() * std::int64_t{sizeof(float)};
+  const std::int64_t bytes = channels * pixels * std::int64_t{sizeof(float)};
   return reinterpret_cast<float*>(grown(worker.values, bytes));
 }
 
-void BatchWork::store(const float* planes, std::int64_t channels, std::byte* images) const {
+void BatchWork::store(const float* planes, std::int64_t channels, std::int64_t pixels,
+                      std::byte* images) const {
   if (loader_plan_.format == transform::TensorFormat{}) return;
-  transform::convert(planes, {images, loader_plan_.format, static_cast<std::int32_t>(channels),
-                              loader_plan_.plane()});
+  transform::convert(planes,
+                     {images, loader_plan_.format, static_cast<std::int32_t>(channels), pixels});
 }
 
 void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
@@ -142,7 +144,7 @@ void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
     with_context(where(s), [&] { fill(s); });
     return;
   }
-  std::byte* images = output_->data() + s * loader_plan_.image_bytes();
+  std::byte* images = output_->data();
   std::uint8_t* labels = nullptr;
   if (loader_plan_.with_labels) {
     labels =
@@ -165,6 +167,11 @@ Batch BatchWork::take(std::shared_ptr<device::BufferPool> pool) {
   batch.width = loader_plan_.width;
   batch.sites = sites_;
   batch.format = loader_plan_.format;
+  if (!loader_plan_.config.views.empty()) {
+    for (const ViewPlan& view : loader_plan_.views)
+      batch.views.push_back({view.name, view.crops, view.graph.patch().height,
+                             view.graph.patch().width, loader_plan_.view_at(view)});
+  }
   batch.class_sets = loader_plan_.cohort->class_sets();
   if (arena_memory_) return batch;
   // Members are destroyed last to first, so the lease goes back before its pool can be destroyed.

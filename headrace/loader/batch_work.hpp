@@ -115,17 +115,19 @@ class BatchWork {
   virtual void fill(std::size_t s) = 0;
   /// Sets the places of the sample's regions in the arena, by their numbers in read_.
   virtual void locate_regions(std::size_t s, std::span<std::uint64_t> destinations) const = 0;
-  /// `labels` is null in a run without labels.
+  /// `images`: of the whole batch; `labels`: of the sample, null in a run without labels.
   virtual void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
                     StageTimes& times) = 0;
 
   /// The next place in the arena, with readable bytes after it.
   std::size_t place(std::int64_t bytes);
   std::byte* arena() const noexcept { return arena_; }
-  /// Where a transform writes `channels` planes that become values of the batch, and the step after
-  /// it: nothing where the batch stores them in that form.
-  float* planes(std::byte* images, std::int64_t channels, Worker& worker) const;
-  void store(const float* planes, std::int64_t channels, std::byte* images) const;
+  /// Where a transform writes `channels` planes of `pixels` that become values of the batch, and the
+  /// step after it: nothing where the batch stores them in that form.
+  float* planes(std::byte* images, std::int64_t channels, std::int64_t pixels,
+                Worker& worker) const;
+  void store(const float* planes, std::int64_t channels, std::int64_t pixels,
+             std::byte* images) const;
 
   /// The labels of an image at the level from which its patches are read; null where they are not
   /// asked for, or nothing is known.

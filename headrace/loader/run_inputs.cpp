@@ -42,8 +42,11 @@ std::vector<std::int64_t> image_shape(const RunInputs& inputs) {
     const auto& size = config.volume_patch.size_zyx;
     return {channel_count(*inputs.preprocessing, config), size[0], size[1], size[2]};
   }
-  return {static_cast<std::int64_t>(config.patch.context.size()), 3, config.patch.height,
-          config.patch.width};
+  if (config.views.empty())
+    return {static_cast<std::int64_t>(config.patch.context.size()), 3, config.patch.height,
+            config.patch.width};
+  const LoaderConfig::View& first = config.views.front();
+  return {first.crops, 3, first.patch.height, first.patch.width};
 }
 
 RunInputs open_run(LoaderConfig config, const std::string& split, const std::string& run,

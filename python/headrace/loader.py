@@ -57,7 +57,8 @@ class Loader:
     - `as_`: "torch", "numpy" or "dlpack" (objects with `__dlpack__`); left out: torch where it is installed.
 
     A batch is a dict: `image`, (sample, context, 3, y, x) of slides, (sample, channel, z, y, x) of volumes, float32 where the config
-    has no other loader.element; `label`, uint8 (sample, y, x) or (sample, z, y, x), 255 is ignore, absent without labels; `meta`, a
+    has no other loader.element; of a config with `views` also `views`, a dict of (sample, crop, 3, y, x) by name, of which the first is
+    `image`; `label`, uint8 (sample, y, x) or (sample, z, y, x), 255 is ignore, absent without labels; `meta`, a
     BatchMeta.
 
     Tensors are views of the loader's memory and may be written to. It goes back to the loader when the last of a batch's tensors
@@ -238,8 +239,10 @@ class Loader:
             self._next = self._source_next = number + every
         return self._batch_of(*made)
 
-    def _batch_of(self, image: Any, label: Any, meta: _core.BatchMeta) -> dict[str, Any]:
-        batch = {"image": self._convert(image)}
+    def _batch_of(self, image: Any, label: Any, meta: _core.BatchMeta, views: Mapping[str, Any]) -> dict[str, Any]:
+        batch: dict[str, Any] = {"image": self._convert(image)}
+        if views:
+            batch["views"] = {name: self._convert(view) for name, view in views.items()}
         if label is not None:
             batch["label"] = self._convert(label)
         batch["meta"] = BatchMeta(meta, self._facts, self.batch_size)

@@ -79,7 +79,7 @@ nb::dlpack::dtype dtype_of(transform::Element element) {
           static_cast<std::uint8_t>(8 * transform::bytes_of(element)), 1};
 }
 
-/// (images, labels or None, meta); None at the end. Work in `stream` may use a batch on a GPU.
+/// (images, labels or None, meta, {view: images}); None at the end. Work in `stream` may use a batch on a GPU.
 nb::object next_batch(BatchSource& source, const RunInputs& inputs, std::uintptr_t stream) {
   std::optional<Batch> made = source.take();
   if (!made) return nb::none();
@@ -87,14 +87,18 @@ nb::object next_batch(BatchSource& source, const RunInputs& inputs, std::uintptr
   auto meta = std::make_unique<BatchMeta>(*made, inputs.cohort);
   const auto lent = std::make_shared<Lent>(Lent{std::move(*made), ::getpid()});
   const Batch& batch = lent->batch;
-  const nb::object images =
-      nb::cast(tensor_of(lent, batch.images, batch.images_shape(), batch.images_strides().data(),
-                         dtype_of(batch.format.element)));
+  const auto images_of = [&](const Batch& of) {
+    return nb::cast(tensor_of(lent, of.images, of.images_shape(), of.images_strides().data(),
+                              dtype_of(of.format.element)));
+  };
+  nb::dict views;
+  for (std::size_t i = 0; i < batch.views.size(); ++i)
+    views[nb::str(batch.views[i].name.c_str())] = images_of(batch.of_view(i));
   const nb::object labels = batch.labels == nullptr
                                 ? nb::none()
                                 : nb::cast(tensor_of(lent, batch.labels, batch.labels_shape(),
                                                      nullptr, nb::dtype<std::uint8_t>()));
-  return nb::make_tuple(images, labels, nb::cast(std::move(meta)));
+  return nb::make_tuple(images_of(batch), labels, nb::cast(std::move(meta)), views);
 }
 
 std::string stats_of(BatchSource& source) {
@@ -224,7 +228,7 @@ void bind_loader(nb::module_& module) {
            nb::arg("rank"), nb::arg("turn"))
       .def("next", &next_batch, nb::arg("inputs"), nb::arg("stream"),
            nb::sig("def next(self, inputs: RunInputs, stream: int) -> tuple[object, object | None, "
-                   "BatchMeta] | None"))
+                   "BatchMeta, dict[str, object]] | None"))
       .def("stats", &stats_of)
       .def("close", &BatchSource::close);
 }

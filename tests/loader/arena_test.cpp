@@ -108,7 +108,7 @@ void expect_slides_of_the_loader(const LoaderPlan& slides) {
   for (const std::uint64_t index : {0, 1, 2}) {
     const Batch wanted = batch_of(slides, index);
     const detail::SlideWork& work = arena.make(index);
-    const auto images = work.image_patches(arena.copy());
+    const auto images = work.image_patches(0, arena.copy());
     const auto labels = work.label_patches(arena.copy());
     ASSERT_EQ(images.size(), 10u);
     ASSERT_EQ(labels.size(), 5u);
@@ -118,13 +118,14 @@ void expect_slides_of_the_loader(const LoaderPlan& slides) {
     std::vector<std::uint8_t> label(plane);
     for (std::size_t i = 0; i < images.size(); ++i) {
       const auto& p = images[i];
-      slides.graph.image(*p.params, *p.geometry, p.window, p.level_extent, image.data(), scratch);
+      slides.views[0].graph.image(*p.params, *p.geometry, p.window, p.level_extent, image.data(),
+                                  scratch);
       ASSERT_EQ(0, std::memcmp(image.data(), wanted.floats() + i * 3 * plane, 12 * plane)) << i;
     }
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const auto& p = labels[i];
-      slides.graph.labels(*p.params, *p.geometry, p.window, p.level_extent, 255, label.data(),
-                          scratch);
+      slides.views[0].graph.labels(*p.params, *p.geometry, p.window, p.level_extent, 255,
+                                   label.data(), scratch);
       ASSERT_EQ(0, std::memcmp(label.data(), wanted.labels + i * plane, plane)) << i;
     }
   }
@@ -162,7 +163,8 @@ TEST_F(ArenaTest, SlidesWithoutLabelsAreIgnored) {
   transform::Scratch scratch;
   std::vector<std::uint8_t> label(64 * 96, 7);
   for (const auto& p : work.label_patches(arena.copy())) {
-    bare.graph.labels(*p.params, *p.geometry, p.window, p.level_extent, 255, label.data(), scratch);
+    bare.views[0].graph.labels(*p.params, *p.geometry, p.window, p.level_extent, 255, label.data(),
+                               scratch);
     ASSERT_EQ(label, std::vector<std::uint8_t>(label.size(), 255));
   }
 }

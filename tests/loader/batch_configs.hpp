@@ -17,6 +17,20 @@ transforms:
   - blur: {sigma: [0.5, 1.5], probability: 0.5}
   - normalize: {mean: [0.7, 0.55, 0.7], std: [0.2, 0.22, 0.18]}
 )";
+inline constexpr const char* kViews = R"(
+task: segmentation
+data: {store: c.zarr}
+patch: {size: [64, 96], mpp: 0.5}
+sampling: {seed: 3, batch: 5, batches_per_epoch: 3, keep_inside: false}
+loader: {threads: 2}
+transforms:
+  - affine: {rotate_deg: [-180, 180], scale: [0.8, 1.25], translate: 0.3, flip: true}
+  - blur: {sigma: [0.5, 1.5], probability: 0.5}
+views:
+  - {name: whole}
+  - {name: local, crops: 3, size: [33, 40]}
+  - {name: wide, mpp: 1, transforms: [stain_normalize: {}]}
+)";
 inline constexpr const char* kVolumes = R"(
 task: segmentation
 data: {store: v.zarr}

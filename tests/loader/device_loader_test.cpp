@@ -13,6 +13,7 @@
 #include "headrace/loader/loader.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
+#include "headrace/zarr/codec/crc32c_codec.hpp"
 #include "tests/loader/batch_configs.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
@@ -120,6 +121,13 @@ class DeviceLoading : public ::testing::Test {
       ASSERT_EQ(b.images_bytes(), a.images_bytes());
       ASSERT_EQ(0, std::memcmp(b.images, a.images, a.images_bytes())) << "batch " << i;
       ASSERT_EQ(0, std::memcmp(b.labels, a.labels, a.labels_bytes())) << "batch " << i;
+      ASSERT_EQ(b.views.size(), a.views.size());
+      for (std::size_t v = 0; v < a.views.size(); ++v) {
+        const Batch mine = b.of_view(v), theirs = a.of_view(v);
+        ASSERT_EQ(mine.images_shape(), theirs.images_shape());
+        ASSERT_EQ(0, std::memcmp(mine.images, theirs.images, theirs.images_bytes()))
+            << "batch " << i << " view " << v;
+      }
     }
   }
 
@@ -163,6 +171,15 @@ TEST_F(DeviceLoading, GivesTheBytesOfTheCpu) {
     EXPECT_EQ(by_cpu.stats.left_to_cpu, "");
     EXPECT_EQ(by_cpu.stats.device_decode_s, 0);
   }
+}
+
+TEST_F(DeviceLoading, GivesTheViewsOfTheCpu) {
+  const LoaderConfig config = LoaderConfig::parse(fixtures::kViews, "run.yaml");
+  const Given wanted = run("slides-zstd", config);
+  ASSERT_EQ(wanted.batches.size(), 8u);
+  ASSERT_EQ(wanted.batches[0].views.size(), 3u);
+  for (const DecodeOn decode : {DecodeOn::gpu, DecodeOn::cpu})
+    expect_same(wanted, run("slides-zstd", on_gpu(config, decode)));
 }
 
 TEST_F(DeviceLoading, AsTheModelTakesItToo) {

@@ -7,6 +7,9 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "headrace/core/error.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
@@ -171,11 +174,83 @@ TEST_F(SamplePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
   EXPECT_FALSE(east.contains(3));
 }
 
+TEST_F(SamplePlanTest, PatchesHaveTheTissueThatIsAskedFor) {
+  const auto share_of = [&](const std::string& more) {
+    const auto plan = make_training_plan(
+        *cohort_,
+        config("patch: {size: [64, 64], mpp: 0.5}\nsampling: {balance: tissue, background: "
+               "0" +
+               more + "}\n"));
+    double least = 1;
+    for (std::uint64_t i = 0; i < 400; ++i) {
+      const SampleSite site = plan->site(0, i);
+      int tissue = 0;
+      for (int y = 0; y < 16; ++y) {
+        for (int x = 0; x < 16; ++x) {
+          const auto at = [&](double centre, int k) {
+            return std::lround(std::floor(centre - 64 + k * 8 + 4));
+          };
+          const auto row = at(site.centre_level0_yx[0], y),
+                     column = at(site.centre_level0_yx[1], x);
+          tissue += fixtures::fixture_label(spec_, static_cast<int>(site.image), row, column) > 0;
+        }
+      }
+      least = std::min(least, tissue / 256.0);
+    }
+    return least;
+  };
+  EXPECT_LT(share_of(""), 0.6) << "places at the edge of the tissue show glass";
+  EXPECT_GT(share_of(", min_tissue: 0.9"), 0.8);
+}
+
+TEST_F(SamplePlanTest, AWindowHasSoManyPatchesOfSoManyImages) {
+  const auto plan = make_training_plan(
+      *cohort_,
+      config("sampling: {balance: image, window_images: 3, patches_per_image: 5, batch: 4, "
+             "batches_per_epoch: 2, foreground: 1}\n"));
+  ASSERT_EQ(plan->samples_per_epoch(), 8U);
+  const auto image_of = [&](std::uint64_t n) { return plan->site(n / 8, n % 8).image; };
+  std::map<std::uint32_t, int> of_passes;
+  int mixed = 0;
+  std::set<std::vector<std::uint32_t>> orders;
+  for (std::uint64_t window = 0; window < 40; ++window) {
+    std::map<std::uint32_t, int> of_window;
+    std::vector<std::uint32_t> order;
+    for (std::uint64_t n = window * 15; n < (window + 1) * 15; ++n) {
+      order.push_back(image_of(n));
+      ++of_window[order.back()];
+      ++of_passes[order.back()];
+      mixed += n % 15 > 0 && order[order.size() - 2] != order.back() ? 1 : 0;
+    }
+    for (const auto& [image, count] : of_window) EXPECT_EQ(count % 5, 0) << image;
+    orders.insert(order);
+    // Four images, so four windows of three are three passes.
+    if (window % 4 != 3) continue;
+    for (const std::uint32_t image : {0U, 1U, 3U, 4U}) EXPECT_EQ(of_passes[image], 15) << window;
+    of_passes.clear();
+  }
+  EXPECT_GT(mixed, 40 * 6) << "of 14 neighbours of a window about ten are of other images";
+  EXPECT_GT(orders.size(), 35U);
+  for (const auto& [more, said] : std::map<std::string, std::string>{
+           {"balance: class", "by which no class chooses"},
+           {"balance: tissue, near_lesions: 0.1", "near_lesions"},
+           {"balance: tissue, order: cover", "order of its own"},
+           {"balance: tissue, cohort_weights: {east: 1}", "cohort"}}) {
+    try {
+      config("sampling: {window_images: 2, " + more + "}\n");
+      ADD_FAILURE() << more;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST_F(SamplePlanTest, ASiteIsAFunctionOfSeedEpochAndIndexAlone) {
-  for (const std::string order : {"random", "cover"}) {
+  for (const std::string order :
+       {"order: random", "order: cover", "balance: tissue, window_images: 2"}) {
     const auto of = [&](const std::string& seed) {
-      return make_training_plan(*cohort_, config("sampling: {keep_inside: false, order: " + order +
-                                                 ", seed: " + seed + "}\n"));
+      return make_training_plan(
+          *cohort_, config("sampling: {keep_inside: false, " + order + ", seed: " + seed + "}\n"));
     };
     const auto plan = of("1"), again = of("1"), other = of("2");
     int same_as_other_seed = 0, same_as_next_epoch = 0;
@@ -231,7 +306,8 @@ TEST_F(SamplePlanTest, AnImageSmallerThanATileGetsOneTile) {
 TEST_F(SamplePlanTest, AContextReadsTheCoarsestLevelThatIsFineEnough) {
   const cohort::ImageRecord& image = cohort_->images()[0];  // 0.25, 0.5, 1.0
   const auto level = [&](double mpp, int context) {
-    return choose_level(image, context, config("patch: {mpp: " + std::to_string(mpp) + "}\n"));
+    return choose_level(image, mpp * context,
+                        config("patch: {mpp: " + std::to_string(mpp) + "}\n"));
   };
   EXPECT_EQ(level(0.5, 1), 1u);
   EXPECT_EQ(level(0.4999, 1), 1u) << "scanners state 0.4999 for 0.5";

@@ -6,6 +6,8 @@
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "headrace/math/permutation.hpp"
 #include "tests/loader/expect_fits.hpp"
@@ -94,6 +96,43 @@ TEST(SiteTable, DrawsRegionsBlocksAndPartsAsDocumented) {
     }
     fixtures::expect_fits(share, count, "power " + std::to_string(power));
   }
+}
+
+TEST(SiteTable, AShareIsThatOfThePartsUnderABox) {
+  const PartGrid grid{{1, 64, 64}, {1, 4, 4}};
+  std::mt19937 random(9);
+  std::set<std::pair<int, int>> held;  // parts that hold something, by row and column
+  std::vector<SiteBlock> blocks;
+  for (std::uint32_t y = 0; y < 3; ++y) {
+    for (std::uint32_t x = 0; x < 4; ++x) {
+      if (random() % 3 == 0) continue;
+      std::vector<std::uint32_t> parts;
+      for (std::uint32_t part = 0; part < 256; ++part) {
+        if (random() % 2 == 0) continue;
+        parts.push_back(part);
+        held.emplace(y * 16 + part / 16, x * 16 + part % 16);
+      }
+      blocks.push_back(block_of(0, {0, y, x}, 10, parts));
+    }
+  }
+  const SiteTable table(blocks, grid, {1, 190, 250}, 1);
+  for (int i = 0; i < 2000; ++i) {
+    SiteBox box;
+    box.low = {0, random() % 300 / 1.3 - 40, random() % 400 / 1.3 - 60};
+    box.high = {1, box.low[1] + random() % 200 / 1.7, box.low[2] + random() % 200 / 1.7};
+    int inside = 0, of = 0;
+    for (int y = -40; y < 100; ++y) {
+      for (int x = -40; x < 150; ++x) {
+        if (y * 4 < box.low[1] || y * 4 >= box.high[1] || x * 4 < box.low[2] ||
+            x * 4 >= box.high[2])
+          continue;
+        ++of;
+        inside += held.contains({y, x}) ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(table.share(box), of == 0 ? 0.0 : static_cast<double>(inside) / of);
+  }
+  EXPECT_EQ(SiteTable().share({{0, 0, 0}, {1, 0, 0}}), 0);
 }
 
 TEST(SiteTable, OfNothingIsEmpty) {

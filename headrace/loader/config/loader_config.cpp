@@ -88,6 +88,7 @@ Fields loader_sections(LoaderConfig& config) {
       section("patch", patch_fields(config)),
       section("sampling", sampling_fields(config)),
       {"transforms", transforms_form(config), "in this order, in one pass"},
+      views_field(config),
       section("loader", loader_fields(config)),
       section("network", network_fields(config))
           .decides_nothing()
@@ -105,6 +106,7 @@ void read_loader_sections(YamlMap& top, LoaderConfig& config) {
   suit_kind(config);
   read_sampling(top.map("sampling"), config);
   if (const auto list = top.find("transforms")) read_transforms(*list, config);
+  if (const auto list = top.find("views")) read_views(*list, config);
   read_loader(top.map("loader"), config);
   read_network(top.map("network"), config);
 }

@@ -68,8 +68,22 @@ struct LoaderConfig {
     double near_lesions = 0, near_distance = 500;
     std::vector<std::string> near_classes;  ///< the lesion classes; empty: every class above 0
     SampleOrder order = SampleOrder::random;
+    /// Samples come from so many images at a time, so many of each; 0 images: from all at once.
+    std::int64_t window_images = 0, patches_per_image = 16;
+    /// Slides: least share of tissue under a patch that lies on tissue.
+    double min_tissue = 0;
   } sampling;
   transform::TransformList transforms;  ///< of slides
+  /// One way of looking at the place of a sample: so many patches of it, each drawn by itself.
+  struct View {
+    std::string name;
+    int crops = 1;
+    transform::PatchSpec patch;  ///< of context {1}
+    transform::TransformList transforms;
+  };
+  /// Slides: what a sample is instead of one patch; of the first, a batch's `image` consists. Places
+  /// are drawn for `patch`, whatever the sizes here. Empty: `patch` and `transforms` alone.
+  std::vector<View> views;
   transform::VolumeTransformList volume_transforms;
   struct Loader {
     int threads = 0;   ///< 0: every core

@@ -22,8 +22,18 @@ void read_patch(YamlMap map, LoaderConfig& config);
 Fields sampling_fields(LoaderConfig& config);
 void read_sampling(YamlMap map, LoaderConfig& config);
 
+/// Height and width of a patch of slides.
+Form slide_size_form(transform::PatchSpec& patch);
+/// A list of transforms of slides that can be compiled for such patches.
+transform::TransformList read_slide_transforms(const YamlValue& list,
+                                               const transform::PatchSpec& patch);
+
 /// Reads and compiles transforms or volume_transforms.
 void read_transforms(const YamlValue& list, LoaderConfig& config);
+
+/// `views`, which take what they don't state from patch and transforms.
+Field views_field(LoaderConfig& config);
+void read_views(const YamlValue& list, LoaderConfig& config);
 
 Fields loader_fields(LoaderConfig& config);
 void read_loader(YamlMap map, LoaderConfig& config);

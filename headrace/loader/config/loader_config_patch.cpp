@@ -25,9 +25,9 @@ std::function<std::string()> only_in(const LoaderConfig& config, bool volumes) {
   };
 }
 
-Form size_form(LoaderConfig& config) {
-  if (config.volumes) return form::numbers(config.volume_patch.size_zyx, 8, 1024);
-  transform::PatchSpec& patch = config.patch;
+}  // namespace
+
+Form slide_size_form(transform::PatchSpec& patch) {
   const auto read = [&patch](const YamlValue& value) {
     const auto size = value.as_list(2);
     patch.height = static_cast<std::int32_t>(size[0].as_int(16, 8192));
@@ -39,6 +39,13 @@ Form size_form(LoaderConfig& config) {
           },
           "2 numbers, each 16 to 8192",
           {}};
+}
+
+namespace {
+
+Form size_form(LoaderConfig& config) {
+  if (config.volumes) return form::numbers(config.volume_patch.size_zyx, 8, 1024);
+  return slide_size_form(config.patch);
 }
 
 Form context_form(std::vector<int>& context) {
@@ -110,9 +117,25 @@ void read_patch(YamlMap map, LoaderConfig& config) {
   map.finish();
 }
 
+transform::TransformList read_slide_transforms(const YamlValue& list,
+                                               const transform::PatchSpec& patch) {
+  const transform::TransformList transforms = transform::parse_transforms(list);
+  // Whether the store has the image that stain_normalize names is checked when it is opened.
+  const auto any_colour = [](const std::string&) {
+    ImageColour colour;
+    colour.has_stain = true;
+    colour.stain_od_rgb_he = {0.65, 0.07, 0.70, 0.99, 0.29, 0.11};
+    colour.max_concentration = {1, 1};
+    return colour;
+  };
+  with_context(list.location() + ": transforms",
+               [&] { transform::Graph::compile(transforms, patch, any_colour); });
+  return transforms;
+}
+
 void read_transforms(const YamlValue& list, LoaderConfig& config) {
-  const std::string where = list.location() + ": transforms";
   if (config.volumes) {
+    const std::string where = list.location() + ": transforms";
     config.volume_transforms = transform::parse_volume_transforms(list);
     // The training set's foreground is known only when the store is opened.
     const IntensityStats any{.voxels = 1, .mean = 0, .std = 1, .low = -1, .high = 1};
@@ -129,17 +152,7 @@ void read_transforms(const YamlValue& list, LoaderConfig& config) {
     });
     return;
   }
-  config.transforms = transform::parse_transforms(list);
-  // Whether the store has the image that stain_normalize names is checked when it is opened.
-  const auto any_colour = [](const std::string&) {
-    ImageColour colour;
-    colour.has_stain = true;
-    colour.stain_od_rgb_he = {0.65, 0.07, 0.70, 0.99, 0.29, 0.11};
-    colour.max_concentration = {1, 1};
-    return colour;
-  };
-  with_context(where,
-               [&] { transform::Graph::compile(config.transforms, config.patch, any_colour); });
+  config.transforms = read_slide_transforms(list, config.patch);
 }
 
 }  // namespace headrace::loader::detail

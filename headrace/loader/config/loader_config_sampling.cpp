@@ -27,7 +27,30 @@ Balance inside_of(const LoaderConfig& config) {
   return config.volumes ? Balance::body : Balance::tissue;
 }
 
+/// A window is of whole images, so what is drawn must not choose among them.
+void check_window(YamlMap& map, const LoaderConfig& config) {
+  const LoaderConfig::Sampling& sampling = config.sampling;
+  if (sampling.window_images == 0) {
+    if (const auto value = map.find("patches_per_image"))
+      value->reject("needs sampling.window_images; give it, or leave this out");
+    return;
+  }
+  const auto window = map.find("window_images");
+  if (sampling.balance != inside_of(config) && sampling.balance != Balance::image)
+    window->reject(
+        fmt::format("needs sampling.balance: {} or image, by which no class chooses the image",
+                    name_of(inside_of(config))));
+  if (sampling.near_lesions > 0) window->reject("has no meaning with sampling.near_lesions");
+  if (!sampling.cohort_weights.empty())
+    window->reject("has no meaning with sampling.cohort_weights: each image has its patches");
+  if (sampling.order != SampleOrder::random)
+    window->reject("has an order of its own; leave sampling.order out");
+}
+
 void check_sampling(YamlMap& map, const LoaderConfig& config) {
+  check_window(map, config);
+  if (config.volumes && config.sampling.min_tissue > 0)
+    map.find("min_tissue")->reject("belongs to runs on slides. Leave it out");
   const LoaderConfig::Sampling& sampling = config.sampling;
   const bool has_labels = !config.data.labels.empty();
   if (sampling.balance == Balance::of_class && !has_labels) {
@@ -81,6 +104,15 @@ Fields sampling_fields(LoaderConfig& config) {
        "every class above 0"},
       {"order", form::choice(sampling.order),
        "cover: every region and image before any of them again"},
+      Field{"window_images", form::number(sampling.window_images, 0, 1'000'000),
+            "samples come from so many images at a time, in an order of each pass; 0: from all"}
+          .written_if(sampling.window_images > 0),
+      Field{"patches_per_image", form::number(sampling.patches_per_image, 1, 1'000'000),
+            "of each image of a window"}
+          .written_if(sampling.window_images > 0),
+      Field{"min_tissue", form::number(sampling.min_tissue, 0, 1),
+            "slides: least share of tissue under a patch that lies on tissue"}
+          .written_if(sampling.min_tissue > 0),
   };
 }
 

@@ -37,13 +37,17 @@ void add_arrays(const LoaderPlan& loader_plan, std::size_t image, Arrays& arrays
   const auto add = [&](std::size_t level) {
     arrays.push_back(loader_plan.cohort->image_array(image, level));
   };
-  const std::size_t finest = config.volumes
-                                 ? choose_volume_level(record, config)
-                                 : choose_level(record, config.patch.context.front(), config);
+  const std::size_t finest =
+      config.volumes ? choose_volume_level(record, config)
+                     : choose_level(record, loader_plan.views.front().graph.patch().mpp, config);
   if (config.volumes) {
     add(finest);
   } else {
-    for (const int context : config.patch.context) add(choose_level(record, context, config));
+    for (const ViewPlan& view : loader_plan.views) {
+      const transform::PatchSpec& patch = view.graph.patch();
+      for (const int context : patch.context)
+        add(choose_level(record, patch.mpp * context, config));
+    }
   }
   if (loader_plan.with_labels && record.has_labels(config.data.labels)) {
     arrays.push_back(loader_plan.cohort->label_array(image, config.data.labels, finest));

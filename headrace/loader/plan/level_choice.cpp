@@ -20,9 +20,8 @@ std::array<double, 2> level_mpp_yx(const cohort::ImageRecord& image, std::size_t
   return image.levels[level].mpp_yx;
 }
 
-std::size_t choose_level(const cohort::ImageRecord& image, int context,
-                         const LoaderConfig& config) {
-  const double target = config.patch.mpp * context * 1.001;
+std::size_t choose_level(const cohort::ImageRecord& image, double mpp, const LoaderConfig& config) {
+  const double target = mpp * 1.001;
   std::size_t chosen = 0;
   for (std::size_t k = 1; k < image.levels.size(); ++k) {
     const auto mpp = level_mpp_yx(image, k, config);

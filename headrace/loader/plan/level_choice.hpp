@@ -13,11 +13,11 @@ namespace headrace::loader {
 std::array<double, 2> level_mpp_yx(const cohort::ImageRecord& image, std::size_t level,
                                    const LoaderConfig& config);
 
-/// The level from which a context is read: the coarsest that is at least as fine as the context's
-/// pixels (to one part in a thousand, so that 0.2501 serves 0.25). In a 2x pyramid the remaining
+/// The level from which patches of pixels of `mpp` are read (patch.mpp times the context): the
+/// coarsest that is at least as fine (to one part in a thousand, so that 0.2501 serves 0.25). In a 2x pyramid the remaining
 /// reduction is then below 2, for which bilinear interpolation reads every stored pixel. Where even
 /// level 0 is too coarse, level 0.
-std::size_t choose_level(const cohort::ImageRecord& image, int context, const LoaderConfig& config);
+std::size_t choose_level(const cohort::ImageRecord& image, double mpp, const LoaderConfig& config);
 
 /// Millimetres between the voxels of a volume's level for the transform; with patch.spacing_mm
 /// null, voxels of level 0.

@@ -55,6 +55,11 @@ void check_share(const LoaderPlan& loader_plan) {
        loader_plan.every);
 }
 
+/// Of the patches that labels belong to.
+double first_mpp(const LoaderConfig& config) {
+  return config.views.empty() ? config.patch.mpp : config.views.front().patch.mpp;
+}
+
 /// Label views, and the labels of images that are known to be negative.
 void settle_labels(LoaderPlan& loader_plan) {
   const auto& images = loader_plan.cohort->images();
@@ -70,7 +75,7 @@ void settle_labels(LoaderPlan& loader_plan) {
       const auto& shape = image.volume->levels[choose_volume_level(image, config)].shape_zyx;
       loader_plan.background[i] = background_labels({shape.begin(), shape.end()});
     } else {
-      const auto& level = image.levels[choose_level(image, config.patch.context.front(), config)];
+      const auto& level = image.levels[choose_level(image, first_mpp(config), config)];
       loader_plan.background[i] = background_labels({level.height, level.width});
     }
   }
@@ -78,15 +83,38 @@ void settle_labels(LoaderPlan& loader_plan) {
 
 void compile_slides(LoaderPlan& loader_plan) {
   const Preprocessing& preprocessing = *loader_plan.preprocessing;
-  const transform::PatchSpec& patch = loader_plan.config.patch;
-  loader_plan.graph = transform::Graph::compile(
-      loader_plan.config.transforms, patch,
-      [&](const std::string& name) { return preprocessing.reference_colour(name); });
+  const LoaderConfig& config = loader_plan.config;
+  std::vector<LoaderConfig::View> views = config.views;
+  if (views.empty())
+    views.push_back(
+        {"", static_cast<int>(config.patch.context.size()), config.patch, config.transforms});
+  std::int64_t values = 0;
+  std::uint64_t crops = 0;
+  for (const LoaderConfig::View& view : views) {
+    ViewPlan plan{view.name,
+                  transform::Graph::compile(view.transforms, view.patch,
+                                            [&](const std::string& name) {
+                                              return preprocessing.reference_colour(name);
+                                            }),
+                  view.crops, crops, values};
+    crops += static_cast<std::uint64_t>(view.crops);
+    values += view.crops * 3 * plan.pixels();
+    loader_plan.views.push_back(std::move(plan));
+  }
   for (const cohort::ImageRecord& image : loader_plan.cohort->images())
     loader_plan.colours.push_back(preprocessing.colour_of(image));
-  loader_plan.contexts = static_cast<std::int64_t>(patch.context.size());
-  loader_plan.height = patch.height;
-  loader_plan.width = patch.width;
+  loader_plan.contexts = views.front().crops;
+  loader_plan.height = views.front().patch.height;
+  loader_plan.width = views.front().patch.width;
+}
+
+/// Which of several patches of a place its labels would belong to is not told.
+void check_views(const LoaderConfig& config, bool with_labels) {
+  if (!with_labels || config.views.empty() || config.views.front().crops == 1) return;
+  fail(ErrorCode::usage,
+       "views: '{}', the first one, has {} crops, and labels are those of one. Put a view of one "
+       "crop first, or set data.labels: null",
+       config.views.front().name, config.views.front().crops);
 }
 
 void compile_volumes(LoaderPlan& loader_plan) {
@@ -179,9 +207,10 @@ transform::TensorFormat choose_format(const LoaderConfig& config, bool on_device
 
 std::size_t least_window_bytes(const LoaderPlan& loader_plan) {
   const std::size_t voxel = loader_plan.depth > 0 ? sizeof(std::int16_t) : 3u;
-  return static_cast<std::size_t>(loader_plan.batch) *
-         (static_cast<std::size_t>(loader_plan.contexts * loader_plan.plane()) * voxel +
-          loader_plan.label_bytes());
+  const std::size_t values =
+      loader_plan.image_bytes() / transform::bytes_of(loader_plan.format.element);
+  const std::size_t pixels = values / static_cast<std::size_t>(loader_plan.channels);
+  return static_cast<std::size_t>(loader_plan.batch) * (pixels * voxel + loader_plan.label_bytes());
 }
 
 std::size_t least_device_bytes(const LoaderPlan& loader_plan) {
@@ -191,8 +220,17 @@ std::size_t least_device_bytes(const LoaderPlan& loader_plan) {
 
 std::int64_t LoaderPlan::plane() const { return std::max<std::int64_t>(depth, 1) * height * width; }
 std::size_t LoaderPlan::image_bytes() const {
-  return static_cast<std::size_t>(contexts * channels * plane()) *
+  const std::int64_t values =
+      views.empty() ? contexts * channels * plane()
+                    : views.back().values_before + views.back().crops * 3 * views.back().pixels();
+  return static_cast<std::size_t>(values) * transform::bytes_of(format.element);
+}
+std::size_t LoaderPlan::view_bytes(const ViewPlan& view) const {
+  return static_cast<std::size_t>(view.crops * 3 * view.pixels()) *
          transform::bytes_of(format.element);
+}
+std::size_t LoaderPlan::view_at(const ViewPlan& view) const {
+  return static_cast<std::size_t>(batch * view.values_before) * transform::bytes_of(format.element);
 }
 std::size_t LoaderPlan::label_bytes() const {
   return with_labels ? static_cast<std::size_t>(plane()) : 0;
@@ -210,6 +248,7 @@ LoaderPlan make_loader_plan(std::shared_ptr<const cohort::Cohort> cohort,
                             std::shared_ptr<const Preprocessing> preprocessing, bool with_labels,
                             Share share) {
   check_request(*cohort, config, with_labels);
+  check_views(config, with_labels);
   if (!preprocessing)
     preprocessing = std::make_shared<const Preprocessing>(Preprocessing::fit(*cohort, config));
   LoaderPlan loader_plan;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
@@ -23,6 +24,18 @@ struct ChannelPlan {
   transform::VolumeGraph graph;
 };
 
+/// A view of a run on slides (LoaderConfig::View).
+struct ViewPlan {
+  std::string name;
+  transform::Graph graph;
+  std::int64_t crops = 1;          ///< patches of a sample
+  std::uint64_t first_crop = 0;    ///< number of the first among those of all views
+  std::int64_t values_before = 0;  ///< of one sample, in the views before it
+  std::int64_t pixels() const {    ///< of one patch
+    return std::int64_t{graph.patch().height} * graph.patch().width;
+  }
+};
+
 /// The common inputs of all batches of a loader. Immutable.
 struct LoaderPlan {
   std::shared_ptr<const cohort::Cohort> cohort;
@@ -39,19 +52,21 @@ struct LoaderPlan {
   std::int64_t whole_batch = 0;                ///< samples of a full batch, over all processes
   std::int64_t first_sample = 0;               ///< beginning of this loader's share of a batch
   std::uint64_t turn = 0, every = 1;           ///< the batches that this loader makes
-  transform::Graph graph;                      ///< for slides
+  std::vector<ViewPlan> views;                 ///< for slides, at least one
   std::vector<ChannelPlan> volume_channels;    ///< for volumes; all draw one geometry
 
-  // Shape of one sample; depth 0: slides.
+  // Shape of one sample; depth 0: slides, and of these the first view, with its crops as contexts.
   std::int64_t contexts = 1, channels = 3, depth = 0, height = 0, width = 0;
   transform::TensorFormat format;
   int device_index = -1;               ///< the GPU on which batches are made; -1: the CPU
   std::size_t device_limit_bytes = 0;  ///< bound on the loader's memory there
   DecodeChoice decoding;
 
-  std::int64_t plane() const;       ///< pixels or voxels of a sample
-  std::size_t image_bytes() const;  ///< of one sample, all contexts
-  std::size_t label_bytes() const;  ///< of one sample
+  std::int64_t plane() const;                          ///< pixels or voxels of a sample
+  std::size_t image_bytes() const;                     ///< of one sample, all contexts and views
+  std::size_t view_bytes(const ViewPlan& view) const;  ///< of one sample
+  std::size_t view_at(const ViewPlan& view) const;     ///< bytes of a batch before it
+  std::size_t label_bytes() const;                     ///< of one sample
   std::size_t batch_bytes() const;
   std::size_t labels_at() const;  ///< bytes of a batch before its labels
 };

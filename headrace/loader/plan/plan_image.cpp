@@ -52,7 +52,8 @@ PlanImage load_plan_image(const cohort::Cohort& cohort, std::uint32_t image,
   Zyx reach{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     result.size[axis] = static_cast<double>(shape[axis]);
-    if (config.sampling.keep_inside) result.margin[axis] = 0.5 * edges[axis] * scale[axis];
+    result.half[axis] = 0.5 * edges[axis] * scale[axis];
+    if (config.sampling.keep_inside) result.margin[axis] = result.half[axis];
     reach[axis] = config.sampling.near_distance * scale[axis];
   }
   const cohort::SiteIndex tissue = cohort.tissue_sites(image);

@@ -16,6 +16,7 @@ struct PlanImage {
   std::uint32_t image = 0;  ///< its number in the cohort
   Zyx size{};
   Zyx margin{};  ///< how far centres stay from the edge
+  Zyx half{};    ///< of a patch that is not turned
   cohort::Annotation annotation = cohort::Annotation::none;
   SiteTable tissue;  ///< or the body; one region
   struct OfClass {

@@ -22,11 +22,20 @@ namespace headrace::loader {
 namespace {
 
 template <typename Spec>
-const Spec* find_spec(const LoaderConfig& config) {
-  for (const auto& spec : config.transforms) {
+const Spec* find_spec(const transform::TransformList& transforms) {
+  for (const auto& spec : transforms) {
     if (const auto* found = std::get_if<Spec>(&spec)) return found;
   }
   return nullptr;
+}
+
+/// The first, of all views where there are some.
+template <typename Spec>
+const Spec* find_spec(const LoaderConfig& config) {
+  for (const LoaderConfig::View& view : config.views) {
+    if (const Spec* found = find_spec<Spec>(view.transforms)) return found;
+  }
+  return config.views.empty() ? find_spec<Spec>(config.transforms) : nullptr;
 }
 
 pixels::OdMoments moments_of(const ImageColour& colour) {

@@ -79,4 +79,45 @@ SiteBox SiteTable::part(std::uint32_t region, std::uint32_t slot, std::uint32_t 
   return box;
 }
 
+double SiteTable::share(const SiteBox& box) const {
+  using Range = std::array<std::int64_t, 2>;
+  const auto parts_in = [&](std::size_t axis) -> Range {
+    const double edge = grid_.part_zyx[axis];
+    return {static_cast<std::int64_t>(std::ceil(box.low[axis] / edge)),
+            static_cast<std::int64_t>(std::ceil(box.high[axis] / edge))};
+  };
+  const Range rows = parts_in(1), columns = parts_in(2);
+  if (rows[0] >= rows[1] || columns[0] >= columns[1]) return 0;
+  const std::int64_t high = grid_.parts_along(1), wide = grid_.parts_along(2);
+  const auto blocks_under = [](const Range& parts, std::int64_t along,
+                               std::int64_t count) -> Range {
+    return {std::max<std::int64_t>(0, parts[0]) / along,
+            std::clamp<std::int64_t>((parts[1] + along - 1) / along, 0, count)};
+  };
+  const Range ys = blocks_under(rows, high, blocks_y_), xs = blocks_under(columns, wide, blocks_x_);
+  std::int64_t held = 0;
+  for (std::int64_t by = ys[0]; by < ys[1]; ++by) {
+    for (std::int64_t bx = xs[0]; bx < xs[1]; ++bx) {
+      const cohort::PartBits* const parts =
+          parts_of(static_cast<std::uint32_t>(by * blocks_x_ + bx));
+      if (parts == nullptr) continue;
+      for (std::int64_t y = std::max(rows[0], by * high); y < std::min(rows[1], (by + 1) * high);
+           ++y) {
+        for (std::int64_t x = std::max(columns[0], bx * wide);
+             x < std::min(columns[1], (bx + 1) * wide); ++x)
+          held += parts->test(grid_.part(0, y - by * high, x - bx * wide)) ? 1 : 0;
+      }
+    }
+  }
+  return static_cast<double>(held) /
+         static_cast<double>((rows[1] - rows[0]) * (columns[1] - columns[0]));
+}
+
+const cohort::PartBits* SiteTable::parts_of(std::uint32_t place) const {
+  const auto found = std::lower_bound(
+      blocks_.begin(), blocks_.end(), place,
+      [](const Block& block, std::uint32_t wanted) { return block.place < wanted; });
+  return found == blocks_.end() || found->place != place ? nullptr : &parts_[found->parts];
+}
+
 }  // namespace headrace::loader::detail

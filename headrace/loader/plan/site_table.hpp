@@ -42,12 +42,19 @@ class SiteTable {
   SiteBox part(std::uint32_t region, std::uint32_t slot, std::uint32_t coin,
                std::uint32_t part) const;
 
+  /// How much of a box of a slide holds the thing: of the parts whose first pixel lies in it, those
+  /// that hold some. For tables of one region. 0 to 1; what is outside of the image holds nothing.
+  double share(const SiteBox& box) const;
+
  private:
   struct Block {
     std::uint32_t place = 0;  ///< number of the block in the image, x fastest
     std::uint32_t parts = 0;  ///< place in parts_; 0: all of them
     AliasSlot slot;           ///< among the slots of the region
   };
+  /// Of the block there; null: none holds anything.
+  const cohort::PartBits* parts_of(std::uint32_t place) const;
+
   cohort::PartGrid grid_;
   Zyx size_{};
   std::uint32_t blocks_y_ = 1, blocks_x_ = 1;

@@ -17,11 +17,15 @@ namespace {
 //   block 0: aim · class · image slot · image coin
 //   block 1: region slot · region coin · block slot · block coin
 //   block 2: part · z · y · x (each of them a place in the part, or in the image)
+// With sampling.min_tissue, attempt n has blocks 4 n + 1 and 4 n + 2 in place of 1 and 2.
 // With sampling.order: cover, aims, classes, images and regions come in the order of permutations
 // instead (math::permuted, streams kOrderStream + 8 · the aim's number); the other words keep their
-// meaning. The transforms' streams keep counter word 3 below kSiteStream.
+// meaning. sampling.window_images takes two permutations, kWindowStream and the next: images of a
+// pass, and samples of a window. The transforms' streams keep counter word 3 below kSiteStream.
 constexpr std::uint32_t kSiteStream = 0x53495445u;  // "SITE"
+constexpr std::uint32_t kAttempts = 32;
 constexpr std::uint32_t kOrderStream = kSiteStream + 0x100;
+constexpr std::uint32_t kWindowStream = kSiteStream + 0x10000;
 
 math::Philox4 block(std::uint64_t seed, std::uint64_t epoch, std::uint64_t index, std::uint32_t b) {
   return math::philox4x32_10(
@@ -102,6 +106,14 @@ class TrainingPlan : public SamplePlan {
   Target drawn(const math::Philox4& what) const;
   Target covered(std::uint64_t number, const math::Philox4& what) const;
   Target at_rest(double coin, const math::Philox4& what) const;
+  Target windowed(std::uint64_t number, const math::Philox4& what) const;
+  Target chosen(std::uint64_t number, const math::Philox4& what) const;
+  struct Placed {
+    detail::Zyx centre{};
+    std::int64_t region = -1;
+  };
+  Placed placed(const Target& target, const math::Philox4& where, const math::Philox4& place) const;
+  Placed placed(const Target& target, std::uint64_t epoch, std::uint64_t index) const;
 
   LoaderConfig::Sampling sampling_;
   bool volumes_;
@@ -263,34 +275,87 @@ Target TrainingPlan::covered(std::uint64_t number, const math::Philox4& what) co
   return {place, image.tissue.empty() ? nullptr : &image.tissue, -1, -1};
 }
 
-SampleSite TrainingPlan::site(std::uint64_t epoch, std::uint64_t index) const {
-  const math::Philox4 what = block(sampling_.seed, epoch, index, 0),
-                      where = block(sampling_.seed, epoch, index, 1),
-                      place = block(sampling_.seed, epoch, index, 2);
-  const Target target =
-      sampling_.order == SampleOrder::cover ? covered(epoch * samples_ + index, what) : drawn(what);
+/// Sample `number` of the whole run: the images come in the order of a permutation for each pass,
+/// so many of them are a window, and its samples are mixed.
+Target TrainingPlan::windowed(std::uint64_t number, const math::Philox4& what) const {
+  const auto images = static_cast<std::uint64_t>(sampling_.window_images);
+  const auto each = static_cast<std::uint64_t>(sampling_.patches_per_image);
+  const std::uint64_t window = number / (images * each), count = images_.size();
+  const std::uint64_t in_window = math::permuted(number % (images * each), images * each,
+                                                 sampling_.seed, kWindowStream + 8, window);
+  const std::uint64_t turn = window * images + in_window / each;
+  const auto place = static_cast<std::uint32_t>(
+      math::permuted(turn % count, count, sampling_.seed, kWindowStream, turn / count));
+  const detail::PlanImage& image = images_[place];
+  const double anywhere = (1 - sampling_.foreground) * sampling_.background;
+  const bool on_tissue = part_of_one(what.v[0]) >= anywhere && !image.tissue.empty();
+  return {place, on_tissue ? &image.tissue : nullptr, -1, -1};
+}
+
+Target TrainingPlan::chosen(std::uint64_t number, const math::Philox4& what) const {
+  if (sampling_.window_images > 0) return windowed(number, what);
+  return sampling_.order == SampleOrder::cover ? covered(number, what) : drawn(what);
+}
+
+/// A place in the target's image, by the blocks of one attempt.
+TrainingPlan::Placed TrainingPlan::placed(const Target& target, const math::Philox4& where,
+                                          const math::Philox4& place) const {
   const detail::PlanImage& image = images_[target.image];
   detail::SiteBox box = inside_of(image);
-  SampleSite site;
+  Placed placed;
   if (target.sites != nullptr) {
     const std::uint32_t region = target.region >= 0 ? static_cast<std::uint32_t>(target.region)
                                                     : target.sites->region(where.v[0], where.v[1]);
     box = target.sites->part(region, where.v[2], where.v[3], place.v[0]);
-    if (target.drawn_class >= 0) site.drawn_region = region;
+    if (target.drawn_class >= 0) placed.region = region;
   }
-  detail::Zyx centre;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double at =
         box.low[axis] + (box.high[axis] - box.low[axis]) * part_of_one(place.v[axis + 1]);
-    centre[axis] = moved_inside(at, image.margin[axis], image.size[axis]);
+    double& centre = placed.centre[axis];
+    centre = moved_inside(at, image.margin[axis], image.size[axis]);
     if (target.drawn_class >= 0)
-      centre[axis] = kept_near(centre[axis], at, box.low[axis], box.high[axis], image.margin[axis]);
+      centre = kept_near(centre, at, box.low[axis], box.high[axis], image.margin[axis]);
   }
+  return placed;
+}
+
+/// The first attempt with enough tissue under the patch, or else the one with most of it.
+TrainingPlan::Placed TrainingPlan::placed(const Target& target, std::uint64_t epoch,
+                                          std::uint64_t index) const {
+  const auto attempt = [&](std::uint32_t n) {
+    return placed(target, block(sampling_.seed, epoch, index, 4 * n + 1),
+                  block(sampling_.seed, epoch, index, 4 * n + 2));
+  };
+  const detail::PlanImage& image = images_[target.image];
+  if (sampling_.min_tissue == 0 || target.sites != &image.tissue) return attempt(0);
+  Placed best;
+  double most = -1;
+  for (std::uint32_t n = 0; n < kAttempts && most < sampling_.min_tissue; ++n) {
+    const Placed found = attempt(n);
+    detail::SiteBox box;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      box.low[axis] = found.centre[axis] - image.half[axis];
+      box.high[axis] = found.centre[axis] + image.half[axis];
+    }
+    const double share = image.tissue.share(box);
+    if (share <= most) continue;
+    most = share;
+    best = found;
+  }
+  return best;
+}
+
+SampleSite TrainingPlan::site(std::uint64_t epoch, std::uint64_t index) const {
+  const Target target = chosen(epoch * samples_ + index, block(sampling_.seed, epoch, index, 0));
+  const Placed found = placed(target, epoch, index);
+  SampleSite site;
   site.index = index;
-  site.image = image.image;
+  site.image = images_[target.image].image;
   site.drawn_class = target.drawn_class;
-  if (volumes_) site.centre_level0_z = centre[0];
-  site.centre_level0_yx = {centre[1], centre[2]};
+  site.drawn_region = found.region;
+  if (volumes_) site.centre_level0_z = found.centre[0];
+  site.centre_level0_yx = {found.centre[1], found.centre[2]};
   return site;
 }
 

@@ -8,15 +8,16 @@
 
 namespace headrace::loader::detail {
 
-/// Batches of slides: concentric RGB windows of a sample, each from its own level.
+/// Batches of slides: RGB windows of a sample, each from its own level. Without views they are
+/// concentric, of one drawing; the patches of views are drawn each by itself.
 class SlideWork : public BatchWork {
  public:
   using BatchWork::BatchWork;
 
   void launch(const DeviceTarget& target) const override;
-  /// All windows of the batch, and those of its labels, in a copy of the arena at `windows`.
-  /// Without labels a window's label extent is empty.
-  std::vector<transform::CudaPatch> image_patches(const std::byte* windows) const;
+  /// All windows of a view of the batch, and those of the batch's labels, in a copy of the arena at
+  /// `windows`. Without labels a window's label extent is empty.
+  std::vector<transform::CudaPatch> image_patches(std::size_t view, const std::byte* windows) const;
   std::vector<transform::CudaPatch> label_patches(const std::byte* windows) const;
 
  private:
@@ -28,12 +29,17 @@ class SlideWork : public BatchWork {
     std::size_t read = 0;  ///< region of read_
     std::int64_t row_bytes = 0;
     std::size_t place = 0;  ///< in the arena
+    std::size_t level = 0;
     std::shared_ptr<const zarr::Array> array;
   };
-  struct Sample {
+  /// One patch of the output; contexts of one place share their parameters.
+  struct Patch {
     std::shared_ptr<const transform::SampleParams> params;
-    std::vector<Window> contexts;
-    Window label;
+    Window window;
+  };
+  struct Sample {
+    std::vector<std::vector<Patch>> views;
+    Window label;  ///< of the first patch
     bool has_label = false;
   };
 
@@ -46,6 +52,9 @@ class SlideWork : public BatchWork {
   void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
             StageTimes& times) override;
 
+  void plan_patch(std::size_t s, const ViewPlan& view, int context, Patch& patch);
+  template <typename Visit>
+  void each_window(const Sample& sample, const Visit& visit) const;
   void place(Window& window, const cohort::ImageLevel& level, std::int64_t channels);
   void add_read(Window& window, std::int64_t channels);
   /// Bytes of the window before the part that the level has.

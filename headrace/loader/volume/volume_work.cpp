@@ -210,7 +210,8 @@ void VolumeWork::make(std::size_t s, std::byte* images, std::uint8_t* labels, Wo
                       StageTimes& times) {
   const Sample& sample = samples_[s];
   const bool with_label = labels != nullptr && sample.has_label;
-  float* const values = planes(images, loader_plan_.channels, worker);
+  images += s * loader_plan_.image_bytes();
+  float* const values = planes(images, loader_plan_.channels, loader_plan_.plane(), worker);
   for (std::size_t c = 0; c < sample.channels.size(); ++c) {
     const Channel& channel = sample.channels[c];
     float* const plane = values + static_cast<std::int64_t>(c) * loader_plan_.plane();
@@ -229,7 +230,7 @@ void VolumeWork::make(std::size_t s, std::byte* images, std::uint8_t* labels, Wo
     times.transform_ns += now_ns() - start;
   }
   const std::int64_t start = now_ns();
-  store(values, loader_plan_.channels, images);
+  store(values, loader_plan_.channels, loader_plan_.plane(), images);
   if (labels != nullptr && !with_label)
     std::memset(labels, kIgnoreLabel, loader_plan_.label_bytes());
   times.transform_ns += now_ns() - start;

@@ -27,6 +27,11 @@ std::shared_ptr<const cohort::Cohort> open_expected(const config::RunConfig& con
   if (config.data.labels.empty()) {
     fail(ErrorCode::usage, "data.labels is null, but training and evaluation need labels.");
   }
+  if (!config.views.empty()) {
+    fail(ErrorCode::usage,
+         "views are for training of your own, by headrace.Loader in Python: this one takes one "
+         "patch of a sample. Leave views out, or use patch.context.");
+  }
   return cohort;
 }
 
