@@ -5,6 +5,7 @@
 >>> slide.read_region((4096, 8192), 0, (512, 512))                     # doctest: +SKIP
 >>> slide.read_regions([((4096, 8192), 0, (512, 512)), ...])           # doctest: +SKIP
 
+Slides may lie on servers and in file systems of fsspec, too (docs/python.md, "Slides").
 Locations and sizes are (x, y) and (width, height), as in openslide-python; arrays are (y, x, c). Pillow is needed
 only by what returns its images. Where openslide-python is installed, the exceptions are also its own.
 """
@@ -20,13 +21,12 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._batch_arrays import checked_output
-from ._core import Error, NotFoundError, OutOfMemoryError, UnsupportedError, UsageError
+from ._core import Error, NotFoundError, OutOfMemoryError, StorageError, UnsupportedError, UsageError
 from ._image_slide import ImageSlide
-from ._plain import path_text
+from ._slide_files import PythonFile, SlideSource, StorageOptions, is_remote, source_of, store_and_image
 from ._slide_interface import (
     _T,
     AbstractSlide,
-    Filename,
     OpenSlideCache,
     OpenSlideError,
     OpenSlideUnsupportedFormatError,
@@ -115,33 +115,34 @@ class _AssociatedImageMap(_SlideMap["Image.Image"]):
 class OpenSlide(AbstractSlide):
     """A slide file, or an image of a store, with the interface of openslide.OpenSlide.
 
-    filename: a slide file, or "STORE::IMAGE" for an image of a store that ``headrace ingest`` wrote.
+    filename: a slide file, or "STORE::IMAGE" for an image of a store that ``headrace ingest`` wrote; a path, or a URL
+    of http, https or s3. Also a binary file object, a file of fsspec, or a URL of a scheme that fsspec knows: these
+    are read by Python, unless they are files of this machine.
     private: also hands out what may name a patient: every property of the file (free text, dates, identifiers) and
     its associated images (label, macro, thumbnail). Without it `properties` has an allow-list of numbers
-    (docs/python.md, "Slides"), and `associated_images` is empty.
+    (docs/python.md, "Slides"), and `associated_images` is empty. Of files of this machine alone.
+    storage_options: for fsspec, which then opens the URL.
 
     read_region gives OpenSlide's pixels; read and read_regions give stored pixels as arrays, faster. Safe from any
-    thread, also one object from several. Can be pickled (it is opened again) and used after a fork.
+    thread, also one object from several. Can be pickled (it is opened again) and used after a fork, unless Python
+    reads the file and can't do that.
 
     Errors: OpenSlideUnsupportedFormatError (no file, or not a slide), OpenSlideError (damaged), NotFoundError and
     UsageError (a store or image that is not there). After read_region has met damage, all of openslide's interface
     raises that error again, as openslide-python does; read and read_regions go on.
     """
 
-    def __init__(self, filename: Filename, *, private: bool = False) -> None:
-        try:
-            path = path_text(filename)
-        except TypeError:
-            raise _ArgumentError(f"a path is expected, {filename!r} was given") from None
+    _pictures = False  # whether it takes PNG and JPEG files instead of slides
+
+    def __init__(self, filename: SlideSource, *, private: bool = False, storage_options: StorageOptions = None) -> None:
         self._filename = filename
-        self._path = path
+        self._storage_options = storage_options
         self._private_wanted = private
-        self._private: _core.PrivateFacts | None = None
         self._error: OpenSlideError | None = None
-        store, image = _store_and_image(path)
-        self._reader: _core.Slide | None = _core.open_store_slide(store, image) if image else _open_file(path)
-        if private and not image:
-            self._private = _opened(path, lambda: _core.open_private_facts(path))
+        source = _source(filename, storage_options)
+        self._path = _name_of(source)
+        self._reader: _core.Slide | None = _open_reader(source, self._pictures)
+        self._private: _core.PrivateFacts | None = self._open_private(source)
         self._properties: dict[str, str] | None = None
         self._profile = self._reader.icc_profile or None
         levels = self._reader.levels
@@ -149,20 +150,20 @@ class OpenSlide(AbstractSlide):
         self._level_downsamples = tuple(level[2] for level in levels)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._filename!r})"
+        is_path = isinstance(self._filename, (str, bytes, os.PathLike)) and not is_remote(self._path)
+        return f"{type(self).__name__}({self._filename if is_path else self._path!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         self._open()
-        return _reopened, (type(self), self._filename, self._private_wanted)
+        return _reopened, (type(self), self._filename, self._private_wanted, self._storage_options)
 
     @classmethod
-    def detect_format(cls, filename: Filename) -> str | None:
+    def detect_format(cls, filename: SlideSource, *, storage_options: StorageOptions = None) -> str | None:
         """The vendor as OpenSlide names it; "tiff" for one that only libtiff reads, "headrace" for "STORE::IMAGE"."""
         try:
-            path = path_text(filename)
-        except TypeError:
-            raise _ArgumentError(f"a path is expected, {filename!r} was given") from None
-        return "headrace" if _store_and_image(path)[1] else _core.slide_format(path)
+            return _format_of(_source(filename, storage_options))
+        except _MissingSlideError:
+            return None
 
     def close(self) -> None:
         """Closes it. Errors: ctypes.ArgumentError where it is closed already."""
@@ -243,6 +244,13 @@ class OpenSlide(AbstractSlide):
         """
         return read_regions([(self, *spec) for spec in specs], out, threads=threads)
 
+    def _open_private(self, source: str | PythonFile) -> _core.PrivateFacts | None:
+        if not self._private_wanted or (isinstance(source, str) and store_and_image(source)[1]):
+            return None
+        if not isinstance(source, str) or is_remote(source):
+            raise UsageError(f"{self._path}: private=True is for files of this machine, which OpenSlide can open; copy the slide to a folder")
+        return _opened(source, lambda: _core.open_private_facts(source))
+
     def _open(self) -> _core.Slide:
         if self._reader is None:
             raise _ArgumentError(f"{self._path}: the slide is closed")
@@ -277,36 +285,67 @@ class OpenSlide(AbstractSlide):
         return self._properties
 
 
-def _reopened(kind: type[OpenSlide], filename: Filename, private: bool) -> OpenSlide:
-    return kind(filename, private=private)
+def _reopened(kind: type[OpenSlide], filename: SlideSource, private: bool, storage_options: StorageOptions) -> OpenSlide:
+    return kind(filename, private=private, storage_options=storage_options)
 
 
 def _decoded(text: bytes) -> str:
     return text.decode("utf-8", "replace")
 
 
-def _store_and_image(path: str) -> tuple[str, str]:
-    """The parts of "STORE::IMAGE"; no image in the name of a file."""
-    store, separator, image = path.rpartition("::")
-    return (store, image) if separator and os.path.isdir(store) else (path, "")
+def _name_of(source: str | PythonFile) -> str:
+    return source if isinstance(source, str) else source.name
 
 
-def _opened(path: str, open_it: Callable[[], _T]) -> _T:
+def _source(filename: SlideSource, storage_options: StorageOptions) -> str | PythonFile:
+    try:
+        return source_of(filename, storage_options)
+    except NotFoundError as error:
+        raise _MissingSlideError(str(error)) from error
+
+
+def _format_of(source: str | PythonFile) -> str | None:
+    if isinstance(source, str):
+        return "headrace" if store_and_image(source)[1] else _core.slide_format(source)
+    try:
+        reader = _core.open_slide_file(*source)
+    except Error:
+        return None
+    return None if reader.format in _PICTURES else reader.format
+
+
+def _opened(source: str | PythonFile, open_it: Callable[[], _T]) -> _T:
     try:
         return open_it()
     except NotFoundError as error:
         raise _MissingSlideError(str(error)) from error
     except Error as error:
-        known = _core.slide_format(path) is not None
+        if isinstance(source, str) and not is_remote(source):
+            known = _core.slide_format(source) is not None
+        else:  # without asking a server again
+            known = isinstance(error, StorageError)
         raise (OpenSlideError if known else OpenSlideUnsupportedFormatError)(str(error)) from error
 
 
-def _open_file(path: str) -> _core.Slide:
-    """A slide; PNG and JPEG images are for ImageSlide."""
-    reader = _opened(path, lambda: _core.open_slide(path))
-    if reader.format in ("png", "jpeg"):
-        raise OpenSlideUnsupportedFormatError(f"{path}: is a {reader.format.upper()} image, not a slide; open it with ImageSlide or open_slide")
-    return reader
+_PICTURES = ("png", "jpeg")
+
+
+def _open_reader(source: str | PythonFile, pictures: bool) -> _core.Slide:
+    """A slide; PNG and JPEG images are for ImageSlide, or, where they are asked for, all that is taken."""
+    if not isinstance(source, str):
+        file = source
+        reader = _opened(source, lambda: _core.open_slide_file(*file))
+    elif (place := store_and_image(source))[1]:
+        return _core.open_store_slide(*place)
+    else:
+        path = source
+        reader = _opened(source, lambda: _core.open_slide(path))
+    if (reader.format in _PICTURES) == pictures:
+        return reader
+    name, kind = _name_of(source), reader.format
+    if pictures:
+        raise OpenSlideUnsupportedFormatError(f"{name}: is a slide ({kind}), not a PNG or JPEG image")
+    raise OpenSlideUnsupportedFormatError(f"{name}: is a {kind.upper()} image, not a slide; open it with ImageSlide or open_slide")
 
 
 def _allowed_properties(reader: _core.Slide) -> dict[str, str]:
@@ -332,13 +371,16 @@ def _allowed_properties(reader: _core.Slide) -> dict[str, str]:
     return dict(sorted(facts.items()))
 
 
-def open_slide(filename: Filename) -> OpenSlide | ImageSlide:
-    """An OpenSlide, or an ImageSlide where the file is an image and not a slide."""
+def open_slide(filename: SlideSource) -> OpenSlide | ImageSlide:
+    """An OpenSlide, or an ImageSlide where the file is an image of this machine and not a slide."""
     try:
         return OpenSlide(filename)
     except OpenSlideUnsupportedFormatError as error:
+        source = _source(filename, None)
+        if not isinstance(source, str) or is_remote(source):
+            raise
         try:
-            return ImageSlide(filename)
+            return ImageSlide(source)
         except UnsupportedError:  # without Pillow
             raise error from None
 

@@ -27,7 +27,13 @@ def open(path: str | os.PathLike[str], version: str = "") -> Cohort:
     not change when the store gets new versions. Errors: NotFoundError (no store), MalformedError,
     UnsupportedError (its format), CorruptError (its ingest did not finish), UsageError (no such version).
     """
-    return Cohort(_core.open_store(path_text(path), version))
+    text = path_text(path)
+    try:
+        return Cohort(_core.open_store(text, version))
+    except NotFoundError as error:
+        if text.lower().endswith(tuple(_core.slide_endings())):
+            raise NotFoundError(f"{error}; a slide is opened by headrace.OpenSlide") from None
+        raise
 
 
 class Images(Sequence[Image]):

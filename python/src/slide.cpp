@@ -17,6 +17,7 @@
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/lent_arrays.hpp"
+#include "python/src/python_file.hpp"
 #include "python/src/unlocked.hpp"
 
 namespace headrace::python {
@@ -57,13 +58,20 @@ Pixels read_rgba(const SlideReader& slide, std::int64_t y, std::int64_t x, std::
   });
 }
 
+/// The pixels of a level from its own (y, x).
+Pixels read_level(const SlideReader& slide, std::int64_t y, std::int64_t x, std::int64_t level,
+                  std::int64_t height, std::int64_t width) {
+  level_of(slide, level);
+  return picture(height, width, 3, [&](std::uint8_t* to) {
+    slide.read(static_cast<int>(level), y, x, height, width, to, width * 3);
+  });
+}
+
 Pixels read_rgb(const SlideReader& slide, std::int64_t y, std::int64_t x, std::int64_t level,
                 std::int64_t height, std::int64_t width) {
   const double downsample = level_of(slide, level).downsample;
-  return picture(height, width, 3, [&](std::uint8_t* to) {
-    slide.read(static_cast<int>(level), imaging::place_on_level(y, downsample).pixel,
-               imaging::place_on_level(x, downsample).pixel, height, width, to, width * 3);
-  });
+  return read_level(slide, imaging::place_on_level(y, downsample).pixel,
+                    imaging::place_on_level(x, downsample).pixel, level, height, width);
 }
 
 Pixels new_patches(std::size_t count, std::size_t height, std::size_t width) {
@@ -112,6 +120,14 @@ std::optional<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>
 
 nb::bytes bytes_of(const std::vector<std::byte>& bytes) {
   return nb::bytes(bytes.data(), bytes.size());
+}
+
+/// read: as open_python_file's.
+std::shared_ptr<SlideReader> open_slide_file(const std::string& name, std::uint64_t size_bytes,
+                                             nb::object read) {
+  auto file = open_python_file(name, size_bytes, std::move(read));
+  const Unlocked unlocked;
+  return SlideReader::open(std::move(file));
 }
 
 std::shared_ptr<SlideReader> open_store_slide(const std::string& store, const std::string& image,
@@ -192,11 +208,15 @@ void bind_slide(nb::module_& module) {
       .def("read_rgba", &read_rgba, nb::arg("y"), nb::arg("x"), nb::arg("level"), nb::arg("height"),
            nb::arg("width"))
       .def("read_rgb", &read_rgb, nb::arg("y"), nb::arg("x"), nb::arg("level"), nb::arg("height"),
-           nb::arg("width"));
+           nb::arg("width"))
+      .def("read_level", &read_level, nb::arg("y"), nb::arg("x"), nb::arg("level"),
+           nb::arg("height"), nb::arg("width"));
   module.def(
       "open_slide",
       [](const std::string& path) { return std::shared_ptr<SlideReader>(SlideReader::open(path)); },
       nb::arg("path"), Released());
+  module.def("open_slide_file", &open_slide_file, nb::arg("name"), nb::arg("size_bytes"),
+             nb::arg("read"));
   module.def("open_store_slide", &open_store_slide, nb::arg("store"), nb::arg("image"),
              nb::arg("version") = "", Released());
   module.def("slide_format", &slide_format, nb::arg("path"), Released());
