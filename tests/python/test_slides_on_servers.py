@@ -94,6 +94,8 @@ headrace.use_s3(endpoint)
 assert np.array_equal(headrace.OpenSlide(f"s3://slides/{name}").read_regions(specs), here), "by Headrace"
 assert headrace.open("s3://slides/s.zarr")[0].level(0).shape
 assert np.array_equal(headrace.OpenSlide(f"s3://slides/s.zarr::{name[:-4]}").read_regions(specs[:4]), here[:4])
+import headrace.tiffslide
+assert headrace.tiffslide.TiffSlide(f"s3://slides/{name}").get_thumbnail((200, 200)).size[1] == 200
 """
 
 

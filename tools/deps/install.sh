@@ -2,7 +2,7 @@
 # Installs what the build and the tests need, when it is missing: Debian packages (root or sudo) and a virtual environment.
 #   tools/deps/install.sh [test] [bench] [nvcc] [aarch64]
 #     test: adds the packages of apt-test.txt and requirements-test.txt and, unpacked into folders, the servers of apt-servers.txt, the MLflow server
-#     of requirements-mlflow.txt and W&B's reader of requirements-wandb-reader.txt; bench: those of requirements-bench.txt; nvcc: a CUDA compiler
+#     of requirements-mlflow.txt, W&B's reader of requirements-wandb-reader.txt and the tests of tiffslide; bench: those of requirements-bench.txt; nvcc: a CUDA compiler
 #     (in the environment's folder cuda/), where there is none of CUDA 13; aarch64: a cross compiler, an emulator and, in a sysroot, the libraries
 #     of apt-aarch64.txt
 #   HEADRACE_VENV     where the environment goes (default: ~/.cache/headrace/venv, shared by every clone)
@@ -97,6 +97,30 @@ install_nvcc() {
   cp "$file" "$toolkit/requirements.txt"
 }
 
+# The source archive of a package on PyPI: download_archive PACKAGE==VERSION FOLDER, which then has it alone.
+download_archive() {
+  "$venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary "${1%%==*}" --dest "$2" "$1" || {
+    echo "pip could not download $1 (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
+    exit 1
+  }
+}
+
+# The tests of tiffslide, which its wheel lacks.
+install_tiffslide_tests() {
+  local folder=$venv/suites/tiffslide package archive
+  package=$(grep '^tiffslide==' "$here/requirements-test.txt")
+  [ "$(cat "$folder/package.txt" 2>/dev/null)" = "$package" ] && return
+  echo "installing the tests of $package into $folder" >&2
+  rm -rf "$folder" "$folder.new"
+  mkdir -p "$folder.new"
+  download_archive "$package" "$folder.new"
+  archive=$(ls "$folder.new"/*.tar.gz)
+  tar -xzf "$archive" -C "$folder.new" --strip-components=3 --wildcards '*/tiffslide/tests/*.py'
+  rm "$archive"
+  echo "$package" >"$folder.new/package.txt"
+  mv "$folder.new" "$folder"
+}
+
 # OpenSeadragon, of the source archive of openslide-python on PyPI, which has it unchanged.
 install_openseadragon() {
   local file=$here/openseadragon.txt folder=$venv/openseadragon archive package script_hash
@@ -105,10 +129,7 @@ install_openseadragon() {
   read -r package script_hash < <(grep -v '^#' "$file")
   rm -rf "$folder" "$folder.new"
   mkdir "$folder.new"
-  "$venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary "${package%%==*}" --dest "$folder.new" "$package" || {
-    echo "pip could not download $package (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
-    exit 1
-  }
+  download_archive "$package" "$folder.new"
   archive=$(ls "$folder.new"/*.tar.gz)
   tar -xzf "$archive" -C "$folder.new" --strip-components=4 --wildcards '*/examples/deepzoom/static/openseadragon.js'
   tar -xzf "$archive" -C "$folder.new" --strip-components=4 --wildcards '*/examples/deepzoom/licenses/LICENSE.openseadragon'
@@ -142,6 +163,7 @@ mkdir -p "$(dirname "$venv")"
         install_requirements "$here/requirements-test.txt"
         install_apart "$here/requirements-mlflow.txt" "$venv/mlflow" "an MLflow server"
         install_apart "$here/requirements-wandb-reader.txt" "$venv/wandb-reader" "W&B's reader of offline runs"
+        install_tiffslide_tests
         [ "$(dpkg --print-architecture)" != amd64 ] || "$here/sysroot.sh" "$here/apt-servers.txt" amd64 "${HEADRACE_PACS:-$HOME/.cache/headrace/pacs}"
         ;;
       *) install_requirements "$here/requirements-$extra.txt" ;;
