@@ -293,7 +293,8 @@ def _reopened(
 
 
 def _numbers_of(reader: _core.Slide) -> dict[str, Any]:
-    known = {"mpp-x": reader.mpp_x, "mpp-y": reader.mpp_y, "objective-power": reader.objective_power, "background-color": reader.background_colour or None}
+    known: dict[str, Any] = {"mpp-x": reader.mpp_x, "mpp-y": reader.mpp_y, "objective-power": reader.objective_power}
+    known["background-color"] = reader.background_colour or None
     if reader.bounds is not None:
         known |= dict(zip(("bounds-x", "bounds-y", "bounds-width", "bounds-height"), reader.bounds, strict=True))
     return {name: value for name, value in known.items() if value is not None}
