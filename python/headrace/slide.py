@@ -129,7 +129,8 @@ class OpenSlide(AbstractSlide):
 
     Errors: OpenSlideUnsupportedFormatError (no file, or not a slide), OpenSlideError (damaged), NotFoundError and
     UsageError (a store or image that is not there). After read_region has met damage, all of openslide's interface
-    raises that error again, as openslide-python does; read and read_regions go on.
+    raises that error again, as openslide-python does, unless a server or a file of Python's failed; read and
+    read_regions go on.
     """
 
     _pictures = False  # whether it takes PNG and JPEG files instead of slides
@@ -140,7 +141,7 @@ class OpenSlide(AbstractSlide):
         self._private_wanted = private
         self._error: OpenSlideError | None = None
         source = _source(filename, storage_options)
-        self._path = _name_of(source)
+        self._path, self._is_local = _name_of(source), isinstance(source, str) and not is_remote(source)
         self._reader: _core.Slide | None = _open_reader(source, self._pictures)
         self._private: _core.PrivateFacts | None = self._open_private(source)
         self._properties: dict[str, str] | None = None
@@ -150,7 +151,7 @@ class OpenSlide(AbstractSlide):
         self._level_downsamples = tuple(level[2] for level in levels)
 
     def __repr__(self) -> str:
-        is_path = isinstance(self._filename, (str, bytes, os.PathLike)) and not is_remote(self._path)
+        is_path = isinstance(self._filename, (str, bytes, os.PathLike)) and self._is_local
         return f"{type(self).__name__}({self._filename if is_path else self._path!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -269,8 +270,10 @@ class OpenSlide(AbstractSlide):
         except (OutOfMemoryError, UsageError):
             raise  # says nothing about the slide
         except Error as error:
-            self._error = OpenSlideError(str(error))
-            raise self._error from error
+            failure = OpenSlideError(str(error))
+            if self._is_local or not isinstance(error, StorageError):  # a server may answer again
+                self._error = failure
+            raise failure from error
 
     def _asked(self) -> _core.PrivateFacts | None:
         self._sound()
@@ -371,12 +374,12 @@ def _allowed_properties(reader: _core.Slide) -> dict[str, str]:
     return dict(sorted(facts.items()))
 
 
-def open_slide(filename: SlideSource) -> OpenSlide | ImageSlide:
+def open_slide(filename: SlideSource, *, storage_options: StorageOptions = None) -> OpenSlide | ImageSlide:
     """An OpenSlide, or an ImageSlide where the file is an image of this machine and not a slide."""
     try:
-        return OpenSlide(filename)
+        return OpenSlide(filename, storage_options=storage_options)
     except OpenSlideUnsupportedFormatError as error:
-        source = _source(filename, None)
+        source = _source(filename, storage_options)
         if not isinstance(source, str) or is_remote(source):
             raise
         try:

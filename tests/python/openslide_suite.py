@@ -14,8 +14,8 @@ import headrace.slide
 class OpenSlide(headrace.slide.OpenSlide):
     """Opened as openslide-python opens: with everything."""
 
-    def __init__(self, filename):
-        super().__init__(filename, private=True)
+    def __init__(self, filename, **options):
+        super().__init__(filename, **{"private": True, **options})
 
 
 headrace.slide.OpenSlide = openslide.OpenSlide = OpenSlide

@@ -132,11 +132,13 @@ def test_what_python_raises_comes_out(threads):
         with pytest.raises(hr.StorageError, match="RuntimeError: the ward's disk is away") as raised:
             slide.read_regions(SPECS, threads=threads)
         assert raised.value.__cause__ is file.error
+        with pytest.raises(hr.OpenSlideError, match="the ward's disk is away"):
+            slide.read_region((0, 0), 0, (2000, 2000))
         file.error = KeyboardInterrupt()
         with pytest.raises(KeyboardInterrupt):
             slide.read_regions(SPECS, threads=threads)
         file.error = None
-        assert slide.read_regions(SPECS).any()
+        assert slide.read_regions(SPECS).any() and slide.read_region((0, 0), 0, (300, 300)).getbbox()
         file.close()
         with pytest.raises(hr.StorageError, match="closed file"):
             slide.read((700, 700), 0, (90, 90))
