@@ -177,13 +177,16 @@ def _of_file(file: Any) -> str | PythonFile:
     name = _shown(stated) if isinstance(stated, str) else f"<{type(file).__name__}>"
     if isinstance(file, io.TextIOBase):
         raise UsageError(f"{name}: is opened as text; open it in binary mode, 'rb'")
-    lock = _lock_of(file)
-    with lock:
-        size = _asked(name, lambda: (file.seek(0, 2), file.tell())[1])
+    lock, has_secret = _lock_of(file), isinstance(stated, str) and name != stated
+
+    def asked(ask: Callable[[], Any]) -> Any:
+        with lock:
+            return _asked(name, ask, has_secret=has_secret)
+
+    size = asked(lambda: (file.seek(0, 2), file.tell())[1])
 
     def read(offset: int, count: int) -> bytes:
-        with lock:
-            return _exactly(name, count, _asked(name, lambda: _read_at(file, offset, count)))
+        return _exactly(name, count, asked(lambda: _read_at(file, offset, count)))
 
     return PythonFile(name, size, read)
 
