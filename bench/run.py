@@ -19,7 +19,7 @@ import measure
 
 HERE = Path(__file__).resolve().parent
 # work -> threads, whether peers also run with freed memory kept by glibc (page faults on large temporaries are much of their cost)
-WORKS = {"slide_read": (1, False), "path_augment": (1, True), "slide_loader": (2, True), "slide_ingest": (2, False),
+WORKS = {"slide_read": (1, False), "path_augment": (1, True), "slide_loader": (2, True), "slide_views": (1, True), "slide_ingest": (2, False),
          "slide_process": (2, False), "slide_predict": (2, False),
          "volume_read": (1, False), "volume_augment": (1, True), "volume_loader": (2, True), "volume_resample": (1, True),
          "volume_body_mask": (1, True)}

@@ -44,12 +44,30 @@ def peer_store(context, name, chunk, shard):
 
 
 def headrace_store(context, codec):
+    """codec: one of the program's, or "reference": nothing is copied."""
     path = context.data / f"headrace-{codec}.zarr"
     done = Path(f"{path}.done")
     if not done.exists():
         shutil.rmtree(path, ignore_errors=True)
-        subprocess.run([context.headrace, "ingest", "slides", context.slide, "--out", path, "--codec", codec], check=True)
+        how = ["--pixels", "reference"] if codec == "reference" else ["--codec", codec]
+        subprocess.run([context.headrace, "ingest", "slides", context.slide, "--out", path, *how], check=True)
         done.touch()
+    return path
+
+
+def views_config(context, store):
+    """Two global and six local crops of places of 256 pixels; windows of 32 to 100 and of 5 to 32 % of the place's area."""
+    path = context.data / f"views-{store.stem}.yaml"
+    colours = "{hed_jitter: {sigma: 0.05}}"
+
+    def view(name, crops, size, area, shift):
+        edge = 256 * area[1] ** 0.5  # of the largest window, at 0.5 µm a pixel
+        affine = f"{{affine: {{rotate_deg: [-180, 180], flip: true, scale: [1, {(area[1] / area[0]) ** 0.5:.4f}], translate: {shift}}}}}"
+        return f"  - {{name: {name}, crops: {crops}, size: [{size}, {size}], mpp: {0.5 * edge / size:.5f}, transforms: [{affine}, {colours}]}}\n"
+
+    path.write_text(f"task: segmentation\ndata: {{store: {store}, labels: null}}\npatch: {{size: [256, 256], mpp: 0.5}}\n"
+                    "sampling: {seed: 606, batch: 16, balance: tissue, background: 0}\nviews:\n"
+                    + view("global", 2, 224, (0.32, 1.0), 0.1) + view("local", 6, 96, (0.05, 0.32), 0.4))
     return path
 
 

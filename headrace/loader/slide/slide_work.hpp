@@ -8,21 +8,23 @@
 
 namespace headrace::loader::detail {
 
-/// Batches of slides: RGB windows of a sample, each from its own level. Without views they are
-/// concentric, of one drawing; the patches of views are drawn each by itself.
+/// Batches of slides: RGB windows of a sample, each of one level. Without views a sample's patches
+/// are concentric, of one drawing; those of views are drawn each by itself. Patches of one level
+/// share a window where that is less to decode.
 class SlideWork : public BatchWork {
  public:
   using BatchWork::BatchWork;
 
   void launch(const DeviceTarget& target) const override;
-  /// All windows of a view of the batch, and those of the batch's labels, in a copy of the arena at
-  /// `windows`. Without labels a window's label extent is empty.
+  /// All patches of a view of the batch, and those of the batch's labels, in a copy of the arena at
+  /// `windows`. Without labels a patch's label extent is empty.
   std::vector<transform::CudaPatch> image_patches(std::size_t view, const std::byte* windows) const;
   std::vector<transform::CudaPatch> label_patches(const std::byte* windows) const;
 
  private:
+  /// What is read of one array.
   struct Window {
-    transform::PatchGeometry geometry;
+    Box2 box;  ///< in pixels of the level; may leave it
     std::vector<zarr::RowSpan> spans;
     Box2 extent;           ///< the part that the level has, in window pixels
     bool empty = false;    ///< the level has none of it: nothing is read
@@ -32,14 +34,17 @@ class SlideWork : public BatchWork {
     std::size_t level = 0;
     std::shared_ptr<const zarr::Array> array;
   };
-  /// One patch of the output; contexts of one place share their parameters.
+  /// One patch of the output.
   struct Patch {
     std::shared_ptr<const transform::SampleParams> params;
-    Window window;
+    transform::PatchGeometry geometry;
+    Box2 extent;  ///< the part of its window that the level has, in pixels of that
+    std::size_t level = 0, window = 0;
   };
   struct Sample {
     std::vector<std::vector<Patch>> views;
-    Window label;  ///< of the first patch
+    std::vector<Window> windows;
+    Window label;  ///< under the first patch
     bool has_label = false;
   };
 
@@ -53,15 +58,16 @@ class SlideWork : public BatchWork {
             StageTimes& times) override;
 
   void plan_patch(std::size_t s, const ViewPlan& view, int context, Patch& patch);
-  template <typename Visit>
-  void each_window(const Sample& sample, const Visit& visit) const;
+  /// Windows for all patches of a sample.
+  void share_windows(std::size_t s);
   void place(Window& window, const cohort::ImageLevel& level, std::int64_t channels);
   void add_read(Window& window, std::int64_t channels);
   /// Bytes of the window before the part that the level has.
   static std::int64_t first_byte(const Window& window, std::int64_t channels);
   void decode(const Window& window, std::int64_t channels, std::byte* memory);
-  transform::ImageView decoded(const Window& window, std::int64_t channels, Worker& worker);
-  static transform::ImageView view(const Window& window, const std::byte* memory);
+  /// The patch's part of a window in memory.
+  static transform::ImageView view(const Patch& patch, const Window& window, std::int64_t channels,
+                                   const std::byte* memory);
 
   std::vector<Sample> samples_;
 };
