@@ -84,6 +84,8 @@ StoreVersion Cohort::State::read_version(const std::string& prefix, ThreadPool& 
   });
   store = with_sources(indexed);
   by_reference = store != indexed;
+  by_requests =
+      store->cost().asynchronous || (by_reference && read_references(*indexed).root.is_url());
   kind = version.kind;
   classes = version.classes;
   for (const std::string& name : classes) {
@@ -200,6 +202,7 @@ IntensityUnit Cohort::unit_of(const std::string& channel) const noexcept {
 }
 const ClassMatch& Cohort::class_match() const noexcept { return state_->match; }
 bool Cohort::by_reference() const noexcept { return state_->by_reference; }
+bool Cohort::by_requests() const noexcept { return state_->by_requests; }
 const std::string& Cohort::dataset_hash() const noexcept { return state_->dataset_hash; }
 const std::vector<ImageRecord>& Cohort::images() const noexcept { return state_->images; }
 std::shared_ptr<const storage::Store> Cohort::store() const noexcept { return state_->store; }

@@ -94,6 +94,8 @@ class Cohort {
   const std::string& dataset_hash() const noexcept;  ///< of this version, hex
   /// Levels may have their pixels in the slides' files (referenced_files.hpp).
   bool by_reference() const noexcept;
+  /// Pixels, or some, are read from servers, for which a thread would wait.
+  bool by_requests() const noexcept;
   const std::vector<ImageRecord>& images() const noexcept;  ///< sorted by id
   std::size_t find_image(const std::string& id) const;  ///< errors: not_found, with the nearest id
 

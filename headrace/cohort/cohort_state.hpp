@@ -25,7 +25,7 @@ struct Cohort::State {
   ClassMatch match;               ///< from the store's classes and sets to the shown ones
   std::vector<std::string> seen;  ///< classes that the cohort shows; by default the store's
   std::shared_ptr<storage::Store> store;
-  bool by_reference = false;
+  bool by_reference = false, by_requests = false;
   struct Arrays {
     std::shared_mutex mutex;
     std::map<std::string, std::shared_ptr<const zarr::Array>> by_key;

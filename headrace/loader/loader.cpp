@@ -16,6 +16,7 @@ namespace headrace::loader {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr std::size_t kMostStarters = 8;
 constexpr std::size_t kNoSample = std::numeric_limits<std::size_t>::max();
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -73,7 +74,11 @@ struct Loader::State {
                                                 : available_cores());
     if (decodes_there() && worker_count > ring.size())
       preparers.emplace(static_cast<int>(worker_count - ring.size() + 1));
-    for (std::size_t i = 0; i < worker_count; ++i) threads.emplace_back([this] { run(); });
+    const bool waits = loader_plan.cohort->by_requests() && !decodes_there();
+    starters = waits ? std::min(ring.size(), kMostStarters) : 0;
+    worker_count += starters;
+    for (std::size_t i = 0; i < worker_count; ++i)
+      threads.emplace_back([this, starts = i < starters] { run(starts); });
   }
 
   ~State() {
@@ -124,7 +129,7 @@ struct Loader::State {
   }
   bool idle() const { return waiting == worker_count && (ring_full() || next_start >= end); }
 
-  void run();
+  void run(bool starts);
   RingSlot* claim(std::size_t& sample);
   void start_batch(std::unique_lock<std::mutex>& lock, detail::Worker& worker);
   void make_one(std::unique_lock<std::mutex>& lock, RingSlot& slot, std::size_t sample,
@@ -155,6 +160,9 @@ struct Loader::State {
   StallStats stats;
   std::set<std::string> decoders;  ///< of the batches so far
   std::size_t worker_count = 0, waiting = 0;
+  /// Threads that only start batches, where that is waiting for servers: the others would decode
+  /// nothing meanwhile. 0: all start batches.
+  std::size_t starters = 0;
   /// Where a GPU decodes, a batch has no samples that workers could share: they would wait while one
   /// of them draws, reads and checks it. So those without a place of the ring help the others.
   std::optional<ThreadPool> preparers;
@@ -162,15 +170,17 @@ struct Loader::State {
   std::vector<std::thread> threads;
 };
 
-void Loader::State::run() {
+void Loader::State::run(bool starts) {
+  const bool makes = !starts, may_start = starts || starters == 0;
   detail::Worker worker;
   if (loader_plan.device_index >= 0) device::cuda::use_device(loader_plan.device_index);
   std::unique_lock lock(mutex);
   while (!stop) {
     std::size_t sample = 0;
-    if (RingSlot* found = claim(sample)) {
+    RingSlot* const found = makes ? claim(sample) : nullptr;
+    if (found != nullptr) {
       make_one(lock, *found, sample, worker);
-    } else if (!ring_full() && next_start < end) {
+    } else if (may_start && !ring_full() && next_start < end) {
       start_batch(lock, worker);
     } else {
       wait_for_work(lock);
