@@ -9,7 +9,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from . import _core
 from ._batch_meta import BatchMeta
@@ -33,6 +33,19 @@ def _close_all() -> None:
         if loader._made_in == os.getpid():
             with loader._lock:  # no daemon thread is left in C++, where Python could not end it
                 pass
+
+
+class Source(Protocol):
+    """What makes batches in order, ahead of the loader that takes them."""
+
+    def next(self, inputs: _core.RunInputs, stream: int) -> tuple[Any, Any, Any, Mapping[str, Any]] | None:
+        """Images, labels or None, meta, views by name; None at the end. `stream`: the CUDA stream that they are for."""
+
+    def stats(self) -> str:
+        """JSON."""
+
+    def close(self) -> None:
+        """Ends it, at any time, from any thread."""
 
 
 class Loader:
@@ -94,7 +107,7 @@ class Loader:
         as_: TensorKind | None = None,
         **sections: Any,
     ) -> None:
-        self._source: _core.BatchSource | None = None
+        self._source: Source | None = None
         self._source_next: int | None = None
         self._lock, self._closed, self._made_in = threading.Lock(), False, os.getpid()
         check_guesses(sections, sections.get("store"))
@@ -239,7 +252,7 @@ class Loader:
             self._next = self._source_next = number + every
         return self._batch_of(*made)
 
-    def _batch_of(self, image: Any, label: Any, meta: _core.BatchMeta, views: Mapping[str, Any]) -> dict[str, Any]:
+    def _batch_of(self, image: Any, label: Any, meta: Any, views: Mapping[str, Any]) -> dict[str, Any]:
         batch: dict[str, Any] = {"image": self._convert(image)}
         if views:
             batch["views"] = {name: self._convert(view) for name, view in views.items()}
@@ -248,7 +261,7 @@ class Loader:
         batch["meta"] = BatchMeta(meta, self._facts, self.batch_size)
         return batch
 
-    def _source_at(self, number: int) -> _core.BatchSource:
+    def _source_at(self, number: int) -> Source:
         """Batches from the one of this number on, counted from the beginning of epoch 0."""
         if self._closed:
             raise _core.UsageError("the loader is closed. Make another one")
@@ -256,14 +269,18 @@ class Loader:
             return self._source
         if self._source is not None:
             self._source.close()
-        index, every = self._turn
-        first = divmod(number, self.batches_per_epoch)
-        turn = ((number if self._inputs.random else first[1]) + index) % every
-        self._source = _core.BatchSource(self._inputs, self._labels, first, (self.rank, self.world_size), (turn, every))
+        self._source = self._new_source(number)
         self._source_next = number
         if self._closed:  # by another thread, meanwhile
             self._source.close()
         return self._source
+
+    def _new_source(self, number: int) -> Source:
+        """What makes the batches from this one on."""
+        index, every = self._turn
+        first = divmod(number, self.batches_per_epoch)
+        turn = ((number if self._inputs.random else first[1]) + index) % every
+        return _core.BatchSource(self._inputs, self._labels, first, (self.rank, self.world_size), (turn, every))
 
     # The place in the run.
 

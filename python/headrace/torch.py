@@ -14,18 +14,12 @@ except ImportError:
     raise ImportError("headrace.torch needs PyTorch, which is not installed: pip install torch") from None
 
 from . import _core
+from ._loader_facts import LoaderFacts
 from ._ranks import find_rank
 from ._run_config import Config
 from .loader import Loader
 
 __all__ = ["BatchDataset", "dataset"]
-
-
-class _Facts(Loader):
-    """A loader that is asked for what it would make, and makes nothing."""
-
-    def _begin(self) -> None:
-        pass
 
 
 class _Epochs:
@@ -90,7 +84,7 @@ class BatchDataset(IterableDataset[dict[str, Any]]):
                 raise _core.UsageError(f"{name} is not for datasets: they give torch tensors, and DataLoader's workers take turns")
         rank, world_size = find_rank(options.pop("rank", None), options.pop("world_size", None))
         self._arguments = {"config": config, **options, "rank": rank, "world_size": world_size, "as_": "torch"}
-        facts = _Facts(**self._arguments)
+        facts = LoaderFacts(**self._arguments)
         self._length, self._tiled, self._home = len(facts), facts.tiled, facts.place
         self._epochs = _Epochs(*self._home)
         self._loader: Loader | None = None
@@ -105,7 +99,7 @@ class BatchDataset(IterableDataset[dict[str, Any]]):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """The next pass goes on after a batch, by its `batch["meta"].state_after()`, or where a Loader's `state_dict` is."""
-        facts = _Facts(**self._arguments)
+        facts = LoaderFacts(**self._arguments)
         facts.load_state_dict(state)
         self._epochs.set(*facts.place)
 
