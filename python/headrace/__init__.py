@@ -102,8 +102,8 @@ _SLIDE_NAMES = ("ImageSlide", "OpenSlide", "OpenSlideCache", "OpenSlideError", "
 
 
 def __getattr__(name: str) -> Any:
-    """The parts that need PyTorch or Lightning, or look for openslide-python, imported when they are first used."""
-    if name in ("lightning", "openslide", "slide", "tiffslide", "torch"):
+    """The parts that need PyTorch, Lightning or Ray, or look for openslide-python, imported when they are first used."""
+    if name in ("lightning", "openslide", "ray", "slide", "tiffslide", "torch"):
         return importlib.import_module(f"{__name__}.{name}")
     if name in _SLIDE_NAMES:
         return getattr(importlib.import_module(f"{__name__}.slide"), name)
@@ -113,4 +113,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "lightning", "openslide", "slide", "tiffslide", "torch"})
+    return sorted({*globals(), *__all__, "lightning", "openslide", "ray", "slide", "tiffslide", "torch"})

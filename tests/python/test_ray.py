@@ -1,0 +1,288 @@
+"""headrace.ray: the batches of headrace.Loader, whatever the number of actors and whoever of them ends; on real nodes of Ray on this machine."""
+import importlib.util
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from batches import fact, write_slides, write_volumes
+from driving import SAMPLES, headrace as program
+from http_server import serving
+
+import headrace
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install 'ray[default,data,train]==2.60.0'")
+if importlib.util.find_spec("ray"):
+    from ray_nodes import Cluster
+
+BATCHES = 12  # of an epoch
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A head that does no work, and two nodes that hold three actors each."""
+    cluster = Cluster()
+    try:
+        for cpus in (0, 3, 3):
+            cluster.add(cpus)
+        yield cluster
+    finally:
+        cluster.close()
+
+
+@pytest.fixture(scope="module")
+def slides(nuclei, tmp_path_factory):
+    return write_slides(tmp_path_factory.mktemp("config") / "run.yaml", nuclei, batches=BATCHES)
+
+
+@pytest.fixture
+def cmu_by_reference(tmp_path):
+    """A config of a store by reference of one slide, and the slide."""
+    slide = Path(shutil.copy(SAMPLES / "slides/derived/cmu-aperio-style-4level.svs", tmp_path / "cmu.svs"))
+    program("ingest", "slides", slide, "--pixels", "reference", "--val-fraction", 0, "--out", tmp_path / "s.zarr")
+    config = tmp_path / "run.yaml"
+    config.write_text(f"task: segmentation\ndata: {{store: {tmp_path}/s.zarr, labels: null}}\npatch: {{size: [64, 64], mpp: null}}\n"
+                      "sampling: {batch: 2, batches_per_epoch: 200}\n")
+    return config, slide
+
+
+@pytest.fixture(scope="module")
+def local(slides):
+    """What a loader of this process gives in two epochs."""
+    with headrace.Loader(slides, as_="numpy") as loader:
+        return [fact(batch) for _ in range(2) for batch in loader]
+
+
+def test_any_number_of_actors_gives_the_batches_of_a_loader(cluster, slides, local):
+    said = cluster.run("""
+for actors in (1, 2, 3):
+    with headrace.ray.loader(sys.argv[1], actors=actors, as_="numpy") as loader:
+        say([[fact(batch) for _ in range(2) for batch in loader], loader.stats()["actors"], len(loader), loader.place])
+""", slides)
+    assert said == [[local, actors, BATCHES, [2, 0]] for actors in (1, 2, 3)]
+
+
+def test_actors_that_come_and_go_change_nothing(cluster, slides, local):
+    said = cluster.run("""
+facts = []
+with headrace.ray.loader(sys.argv[1], actors=1, as_="numpy") as loader:
+    for _ in range(2):
+        for batch in loader:
+            facts.append(fact(batch))
+            if len(facts) in (5, 14):
+                actors = 3 if len(facts) == 5 else 2
+                loader.resize(actors)
+                while len(loader.actors()) != actors:
+                    time.sleep(0.1)
+    actors = loader.stats()["actors"]
+say([facts, actors])
+""", slides)
+    assert said == [[local, 2]]
+
+
+def test_an_actor_that_is_killed_is_replaced(cluster, slides, local):
+    """Twice, the second time the only one; what it was asked for comes from another."""
+    said = cluster.run("""
+import signal
+facts = []
+with headrace.ray.loader(sys.argv[1], actors=2, as_="numpy") as loader:
+    for _ in range(2):
+        for batch in loader:
+            facts.append(fact(batch))
+            if len(facts) in (5, 14):
+                os.kill(loader.actors()[0]["pid"], signal.SIGKILL)
+            if len(facts) == 9:
+                loader.resize(1)
+    again = loader.stats()["asked_again"]
+say([facts, again])
+""", slides)
+    [[facts, again]] = said
+    assert facts == local and again >= 2
+
+
+def test_an_actor_that_hangs_is_not_waited_for(cluster, slides, local):
+    """Its batches are asked of the other, and it works again when it answers."""
+    said = cluster.run("""
+import signal
+facts = []
+with headrace.ray.loader(sys.argv[1], actors=2, as_="numpy") as loader:
+    for _ in range(2):
+        for batch in loader:
+            facts.append(fact(batch))
+            if len(facts) == 5:
+                hanging = loader.actors()[0]["pid"]
+                os.kill(hanging, signal.SIGSTOP)
+    before = len(loader.actors())
+    os.kill(hanging, signal.SIGCONT)
+    while len(loader.actors()) < 2:
+        time.sleep(0.1)
+    say([facts, before, loader.stats()["asked_again"] > 0])
+""", slides)
+    assert said == [[local, 1, True]]
+
+
+def test_a_node_that_goes_changes_nothing(cluster, slides, local):
+    """All processes of a machine at once, in the middle of an epoch; then there is none, until another machine joins."""
+    gone = cluster.add(2, "--resources", '{"going": 2}')
+    program = """
+facts = []
+with headrace.ray.loader(sys.argv[1], actors=2, resources={"going": 1}, as_="numpy") as loader:
+    for _ in range(2):
+        for batch in loader:
+            facts.append(fact(batch))
+            if len(facts) == 5:
+                say([actor["node"] for actor in loader.actors()])
+                input()
+say(facts)
+"""
+    with cluster.driver(program, slides) as driver:
+        assert driver.answer() == [gone, gone]
+        cluster.remove(gone)
+        cluster.add(2, "--resources", '{"going": 2}')
+        driver.go_on()
+        assert driver.answer() == local
+
+
+def test_a_trainer_goes_on_after_any_batch(cluster, slides, local):
+    """With the state that a Loader gives, and the other way round; in another process, with another number of actors."""
+    program = """
+state, actors, count = json.loads(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+with headrace.ray.loader(sys.argv[1], actors=actors, count=count, as_="numpy") as loader:
+    if state:
+        loader.load_state_dict(state)
+    facts = [fact(batch) for batch in loader]
+    say([facts, loader.state_dict()])
+"""
+    [[first, state]] = cluster.run(program, slides, "null", 2, 7)
+    [[second, after]] = cluster.run(program, slides, json.dumps(state), 3, 10)
+    with headrace.Loader(slides, as_="numpy") as loader:
+        loader.load_state_dict(after)
+        assert first + second + [fact(batch) for batch in loader] == local
+
+
+@pytest.mark.parametrize("element", ["bfloat16", "float16", "uint8"])
+def test_other_elements_are_those_of_a_loader(cluster, slides, element):
+    said = cluster.run("""
+import numpy as np, torch
+import headrace
+element = sys.argv[2]
+same = []
+local = headrace.Loader(sys.argv[1], as_="torch", loader={} if element == "uint8" else {"element": element})
+with headrace.ray.loader(sys.argv[1], element=element, as_="torch", count=3) as loader:
+    for mine, other in zip(loader, local):
+        wanted = other["image"]
+        if element == "uint8":
+            wanted = torch.from_numpy(np.clip(np.rint(wanted.numpy() * np.float32(255)), 0, 255).astype(np.uint8))
+        same.append(mine["image"].dtype == wanted.dtype and mine["image"].shape == wanted.shape and torch.equal(mine["image"], wanted))
+        same.append(torch.equal(mine["label"], other["label"]) and mine["meta"].images == other["meta"].images)
+        mine["image"].mul_(0)  # may be written to
+        same.append(not mine["image"].any())
+say(same)
+""", slides, element)
+    assert said == [[True] * 9]
+
+
+def test_channels_last_stay_last(cluster, slides):
+    said = cluster.run("""
+import torch
+import headrace
+options = {"loader": {"element": "bfloat16", "layout": "channels_last"}, "as_": "torch"}
+wanted = next(iter(headrace.Loader(sys.argv[1], **options)))["image"]
+with headrace.ray.loader(sys.argv[1], count=1, **options) as loader:
+    image = next(iter(loader))["image"]
+say([torch.equal(image, wanted), image.stride() == wanted.stride()])
+""", slides)
+    assert said == [[True, True]]
+
+
+def test_tiles_volumes_lists_and_parts_of_batches(cluster, slides, ct, tmp_path):
+    """Everything that a Loader makes."""
+    volumes = write_volumes(tmp_path / "ct.yaml", ct)
+    said = cluster.run("""
+slides, volumes = sys.argv[1:]
+patches = [(image, 8 * i, 4 * i) for i, image in enumerate(headrace.open(headrace.Loader(slides).config["data"]["store"]).images.keys())]
+for config, options in ((slides, {"split": "val"}), (volumes, {}), (volumes, {"split": "train", "tiles": True}), (slides, {"patches": patches}),
+                        (slides, {"rank": 1, "world_size": 3}), (slides, {"labels": False})):
+    local = headrace.Loader(config, as_="numpy", **options)
+    with headrace.ray.loader(config, as_="numpy", **options) as loader:
+        say([[fact(batch) for batch in loader] == [fact(batch) for batch in local] for _ in range(2)])
+""", slides, volumes)
+    assert said == [[True, True]] * 6
+
+
+def test_a_store_on_a_server_is_read_by_the_actors(cluster, slides, nuclei, local):
+    """The config's URL names the host for them, too."""
+    with serving(nuclei.parent) as (url, _):
+        said = cluster.run("""
+with headrace.ray.loader(sys.argv[1], data={"store": sys.argv[2]}, as_="numpy") as loader:
+    say([fact(batch) for batch in loader])
+""", slides, f"{url}/{nuclei.name}")
+    assert said == [local[:BATCHES]]
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"sampling": {"bach": 3}}, "unknown key 'bach' in 'sampling'. Did you mean 'batch'"),
+    ({"data": {"store": "none.zarr"}}, "none.zarr"),
+    ({"threads": 2}, "threads is not for loaders of Ray: each actor has as many as `cpus`"),
+    ({"turn": (0, 2)}, "turn is not for loaders of Ray"),
+    ({"element": "uint4"}, "element is 'uint4': expected"),
+    ({"element": "uint8", "transforms": [{"normalize": {}}]}, "normalize, whose values it can't hold"),
+    ({"actors": 0}, "actors is 0: expected a whole number from 1 on"),
+    ({"outstanding": 5000}, "start it with a larger --object-store-memory"),
+    ({"cpus": 64, "wait": 2}, "no loader actor works since"),
+    ({"element": "bfloat16", "as_": "numpy"}, "NumPy has no bfloat16"),
+])
+def test_wrong_arguments_are_one_sentence(cluster, slides, options, words):
+    said = cluster.run("""
+import headrace
+try:
+    next(iter(headrace.ray.loader(sys.argv[1], **json.loads(sys.argv[2]))))
+except headrace.Error as error:
+    say(str(error))
+""", slides, json.dumps(options))
+    [sentence] = said
+    assert words in sentence and "\n" not in sentence
+
+
+def test_a_missing_slide_is_one_sentence(cluster, cmu_by_reference):
+    """That of a Loader, which says where the actor was, too; nothing is tried again."""
+    config, slide = cmu_by_reference
+    slide.rename(slide.with_suffix(".gone"))
+    with pytest.raises(headrace.Error) as here:
+        next(iter(headrace.Loader(config, as_="numpy")))
+    said = cluster.run("""
+loader = headrace.ray.loader(sys.argv[1], as_="numpy")
+try:
+    next(iter(loader))
+except headrace.Error as error:
+    say([type(error).__name__, str(error), loader.stats()["asked_again"]])
+""", config)
+    [[kind, sentence, again]] = said
+    assert (kind, again) == (type(here.value).__name__, 0) and slide.name in sentence
+    assert re.fullmatch(re.escape(str(here.value)) + r" \(loader actor on 127\.0\.1\.\d+\)", sentence)
+
+
+def test_ray_must_be_connected(slides):
+    with pytest.raises(headrace.UsageError, match="Ray is not connected: call ray.init"):
+        headrace.ray.loader(slides)
+
+
+@pytest.mark.parametrize("element", ["float32", "uint8"])
+def test_a_dataset_of_ray_has_the_same_samples(cluster, slides, element):
+    """In whatever order; by tasks of two batches, beyond the end of an epoch too."""
+    said = cluster.run("""
+import numpy as np
+from batches import sha256
+element = sys.argv[2]
+whole = headrace.ray.loader(sys.argv[1], element=element, count=15, as_="numpy")
+wanted = {(b["meta"].epoch, b["meta"].index, int(s)): sha256(i) + sha256(l) for b in whole for s, i, l in zip(b["meta"].samples, b["image"], b["label"])}
+whole.close()
+import ray.data
+ray.data.DataContext.get_current().enable_progress_bars = False
+rows = headrace.ray.dataset(sys.argv[1], element=element, batches=15, batches_per_task=2)
+found = {(r["epoch"], r["batch"], r["sample"]): sha256(np.ascontiguousarray(r["image"])) + sha256(np.ascontiguousarray(r["label"])) for r in rows.iter_rows()}
+shapes = [(v.shape, str(v.dtype)) for v in next(iter(rows.iter_batches(batch_size=4))).values()]
+say([found == wanted, len(found), shapes[:2]])
+""", slides, element)
+    assert said == [[True, 15 * 6, [[[4, 1, 3, 64, 64], element], [[4, 64, 64], "uint8"]]]]
