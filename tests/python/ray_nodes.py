@@ -29,18 +29,24 @@ from batches import fact
 """
 
 
-class Cluster:
-    """A head that does no work and further nodes, on 127.0.1.1 and following; with a token of its own, so that nobody else may use it."""
+@contextlib.contextmanager
+def own_ray():
+    """(folder, environment) of a Ray for one test alone: nothing is reported, and without its token nobody else on this machine may use it."""
+    folder = Path(tempfile.mkdtemp(prefix="hr-ray-", dir="/tmp"))  # Ray's sockets lie in it, whose paths must be short
+    (folder / "token").write_text(secrets.token_hex(32))
+    try:
+        yield folder, {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(folder / "token"), "RAY_TMPDIR": str(folder / "t"),
+                       "RAY_DISABLE_MEMORY_MONITOR": "1", "OMP_NUM_THREADS": "1"}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
-    def __init__(self):
-        # Ray's sockets lie in it, whose paths must be short.
-        self.folder, self.nodes, self.last = Path(tempfile.mkdtemp(prefix="hr-ray-", dir="/tmp")), {}, 0
-        self.port = free_port()
-        (self.folder / "token").write_text(secrets.token_hex(32))
-        self.environment = {
-            "RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(self.folder / "token"),
-            "RAY_DISABLE_MEMORY_MONITOR": "1", "RAY_ADDRESS": f"127.0.1.1:{self.port}", "RAY_TEST_HEAD": "127.0.1.1",
-            "RAY_DEDUP_LOGS": "0", "OMP_NUM_THREADS": "1"}
+
+class Cluster:
+    """A head that does no work and further nodes, on 127.0.1.1 and following."""
+
+    def __init__(self, folder, environment):
+        self.folder, self.nodes, self.last, self.port = folder, {}, 0, free_port()
+        self.environment = environment | {"RAY_ADDRESS": f"127.0.1.1:{self.port}", "RAY_TEST_HEAD": "127.0.1.1"}
 
     def add(self, cpus, *options, **environment):
         """Starts a node; its address. The first one is the head."""
@@ -74,7 +80,6 @@ class Cluster:
     def close(self):
         for address in reversed(list(self.nodes)):
             self.remove(address)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     @contextlib.contextmanager
     def driver(self, program, *arguments):

@@ -10,21 +10,23 @@ import h5py
 import numpy as np
 import openslide
 import pytest
+import torch
 from batches import child_environment
 from driving import ROOT, SAMPLES, headrace, rows_of
 from made_once import made_once
 from PIL import Image
+from ray_nodes import own_ray
 
 import headrace as package
 
 EXAMPLES, ORGANS, SLIDES = ROOT / "examples", SAMPLES / "ct/organs", SAMPLES / "slides"
 
 
-def run(program, *arguments, cwd, seconds=300, code=0):
+def run(program, *arguments, cwd, seconds=300, code=0, environment=None):
     """What a program of Python prints; it must end in time."""
     # One thread of PyTorch: the same figures for any number of cores, and no waiting in circles where the cores are shared.
     done = subprocess.run([sys.executable, program, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=seconds,
-                          env=child_environment({"OMP_NUM_THREADS": "1"}))
+                          env=child_environment({"OMP_NUM_THREADS": "1"} | (environment or {})))
     assert done.returncode == code, f"exit code {done.returncode}, expected {code}\n{done.stdout[-1000:]}{done.stderr[-4000:]}"
     return done.stdout if code == 0 else done.stderr
 
@@ -84,6 +86,19 @@ def test_train_lightning_monai(organs, tmp_path):
     labels = [image.labels().level(0)[...] for image in package.open(organs) if image.split == "val"]
     assert [line.split(":")[0] for line in lines] == ["epoch 0", "epoch 1"]
     assert figures(lines[-1])["liver"] > dice_of_all([label == 1 for label in labels]) + 0.1
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed: tools/deps/install.sh test")
+def test_train_ray_goes_on_exactly(all_nuclei, tmp_path):
+    """Stopped in the middle of an epoch and called again, it has the weights of an unbroken run."""
+    with own_ray() as (_, environment):
+        said = [run(EXAMPLES / "train_ray.py", all_nuclei, out, steps, cwd=tmp_path, environment=environment).splitlines()[-1]
+                for out, steps in (("stopped", 7), ("stopped", 23), ("unbroken", 23))]
+    assert said[0].startswith("step 7: loss ") and said[0].endswith("next batch 7 of epoch 0")
+    assert said[1] == said[2] and said[2].endswith("next batch 3 of epoch 1")
+    last = [max((tmp_path / out / "nuclei").glob("checkpoint_*/state.pt"), key=lambda path: path.stat().st_mtime) for out in ("stopped", "unbroken")]
+    stopped, unbroken = (torch.load(path)["network"] for path in last)
+    assert stopped.keys() == unbroken.keys() and all(torch.equal(stopped[name], unbroken[name]) for name in stopped)
 
 
 def test_augment_in_dataloader_does_not_depend_on_workers(tmp_path):

@@ -9,12 +9,11 @@ import pytest
 from batches import fact, write_slides, write_volumes
 from driving import SAMPLES, headrace as program
 from http_server import serving
+from ray_nodes import Cluster, own_ray
 
 import headrace
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install 'ray[default,data,train]==2.60.0'")
-if importlib.util.find_spec("ray"):
-    from ray_nodes import Cluster
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed: tools/deps/install.sh test")
 
 BATCHES = 12  # of an epoch
 
@@ -22,13 +21,14 @@ BATCHES = 12  # of an epoch
 @pytest.fixture(scope="module")
 def cluster():
     """A head that does no work, and two nodes that hold three actors each."""
-    cluster = Cluster()
-    try:
-        for cpus in (0, 3, 3):
-            cluster.add(cpus)
-        yield cluster
-    finally:
-        cluster.close()
+    with own_ray() as (folder, environment):
+        cluster = Cluster(folder, environment)
+        try:
+            for cpus in (0, 3, 3):
+                cluster.add(cpus)
+            yield cluster
+        finally:
+            cluster.close()
 
 
 @pytest.fixture(scope="module")
