@@ -36,10 +36,10 @@ class BatchRequests:
     One thread at a time calls it; `close`: any.
     """
 
-    def __init__(self, pool: ActorPool, first: int, end: int | None, outstanding: int, patience: float, as_torch: bool) -> None:
+    def __init__(self, pool: ActorPool, first: int, end: int | None, per_epoch: int, outstanding: int, patience: float, as_torch: bool) -> None:
         self._pool, self._outstanding, self._patience, self._as_torch = pool, outstanding, patience, as_torch
         self._front = self._next = self._dealt_from = first
-        self._end = end
+        self._end, self._per_epoch = end, per_epoch
         self._asks: dict[int, list[Ask]] = {}
         self._tries: Counter[int] = Counter()
         self._order: list[Member] = []
@@ -172,4 +172,5 @@ class BatchRequests:
                 self._ask(number, number)
 
     def _name(self) -> str:
-        return f"the batch of number {self._front}, counted from epoch 0,"
+        epoch, batch = divmod(self._front, self._per_epoch)
+        return f"batch {batch} of epoch {epoch}"

@@ -46,7 +46,7 @@ class RayLoader(Loader):
 
     def _new_source(self, number: int) -> Source:
         end = (self.place[0] + 1) * self.batches_per_epoch if self.tiled else None
-        return BatchRequests(self._pool, number, end, self._take_of_cluster.outstanding, self._patience, self._as_torch)
+        return BatchRequests(self._pool, number, end, self.batches_per_epoch, self._take_of_cluster.outstanding, self._patience, self._as_torch)
 
     def _batch_of(self, image: Any, label: Any, meta: Any) -> dict[str, Any]:
         return {"image": image, **({} if label is None else {"label": label}), "meta": meta}

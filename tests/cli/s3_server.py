@@ -23,6 +23,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from local_servers import UNPACKED, free_port, installed
 
 PROGRAMS = ("monmaptool", "osdmaptool", "ceph-mon", "ceph-osd", "radosgw", "radosgw-admin")
+# For a program that must not find keys of whoever runs the tests.
+NO_KEYS = {name: "" for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_DEFAULT_REGION")}
 LIMIT = 180  # seconds until it answers, on a busy machine
 USER = "tester"
 LIBRARIES = UNPACKED / "usr/lib/x86_64-linux-gnu"

@@ -18,11 +18,9 @@ from driving import PROGRAM, headrace, json_of, message_of, sentence_of, version
 from http_server import Faults, kind_of, serving
 from made_once import made_once
 from predictions import nuclei_config, slide_config, trained
-from s3_server import radosgw
+from s3_server import NO_KEYS, radosgw
 from test_http import config, make_stores
 from test_pixels_by_reference import KINDS, make_inputs
-
-NO_KEYS = {name: "" for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_DEFAULT_REGION")}
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,15 @@ import importlib.util
 import json
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 from batches import fact, write_slides, write_volumes
 from driving import SAMPLES, headrace as program
 from http_server import serving
-from ray_nodes import Cluster, own_ray
+from ray_nodes import LIMIT, Cluster, own_ray
+from s3_server import NO_KEYS, radosgw
 
 import headrace
 
@@ -24,8 +26,9 @@ def cluster():
     with own_ray() as (folder, environment):
         cluster = Cluster(folder, environment)
         try:
-            for cpus in (0, 3, 3):
-                cluster.add(cpus)
+            cluster.add(0)
+            for _ in range(2):
+                cluster.add(3, "--resources", '{"plain": 3}', **NO_KEYS)
             yield cluster
         finally:
             cluster.close()
@@ -221,6 +224,27 @@ with headrace.ray.loader(sys.argv[1], data={"store": sys.argv[2]}, as_="numpy") 
     assert said == [local[:BATCHES]]
 
 
+def test_a_bucket_is_read_with_the_actors_own_keys(cluster, slides, nuclei, local, tmp_path):
+    """Those of their node's environment, which are others than the trainer's; and where a node has none, that is one sentence."""
+    with radosgw(tmp_path / "radosgw") as server:
+        store = server.upload(nuclei, "slides", "nuclei.zarr")
+        cluster.add(2, "--resources", '{"keys": 2}', **server.environment(server.session_keys()))
+        said = cluster.run("""
+import pickle
+options = {"data": {"store": sys.argv[2]}, "network": {"s3": {"endpoint": sys.argv[3]}, "stall_s": 5, "give_up_s": 20}, "as_": "numpy"}
+with headrace.ray.loader(sys.argv[1], resources={"keys": 1}, **options) as loader:
+    say([fact(batch) for batch in loader])
+    say(os.environ["AWS_SECRET_ACCESS_KEY"].encode() in pickle.dumps(loader.spec))
+try:
+    next(iter(headrace.ray.loader(sys.argv[1], resources={"plain": 1}, **options)))
+except headrace.Error as error:
+    say(str(error))
+""", slides, store, server.endpoint, environment=NO_KEYS | server.environment())
+    batches, sent, sentence = said
+    assert batches == local[:BATCHES] and not sent
+    assert "key" in sentence and "loader actor on 127.0.1." in sentence and "\n" not in sentence
+
+
 @pytest.mark.parametrize("options, words", [
     ({"sampling": {"bach": 3}}, "unknown key 'bach' in 'sampling'. Did you mean 'batch'"),
     ({"data": {"store": "none.zarr"}}, "none.zarr"),
@@ -261,6 +285,107 @@ except headrace.Error as error:
     [[kind, sentence, again]] = said
     assert (kind, again) == (type(here.value).__name__, 0) and slide.name in sentence
     assert re.fullmatch(re.escape(str(here.value)) + r" \(loader actor on 127\.0\.1\.\d+\)", sentence)
+
+
+# Loaders that fail on purpose, in place of those that a spec opens. A loader is made as usual; what it asks of its actors is replaced.
+FAILING = """
+import dataclasses
+from headrace import _ray_spec, ray as headrace_ray
+from headrace._ray_actor import NumberedLoader
+
+@dataclasses.dataclass(frozen=True)
+class Failing(_ray_spec.LoaderSpec):
+    how: str = ""
+    folder: str = ""
+    def open(self, threads, loader=headrace.Loader, **more):
+        if self.how == "ends when opened":
+            os._exit(1)
+        opened, how, folder = super().open(threads, loader, **more), self.how, self.folder
+        class Wrapped(NumberedLoader):
+            def batch_at(self, number, every):
+                if number == 3:
+                    open(f"{folder}/{os.getpid()}-{time.monotonic()}", "w").close()
+                    if how == "ends":
+                        os._exit(1)
+                    if how == "reads fail" or (how == "one read fails" and len(os.listdir(folder)) == 1):
+                        raise headrace.StorageError("the disk is tired")
+                return NumberedLoader.batch_at(self, number, every)
+        opened.__class__ = Wrapped
+        return opened
+
+def spec_of(*arguments):
+    spec = _ray_spec.spec_of(*arguments)
+    return Failing(**{field.name: getattr(spec, field.name) for field in dataclasses.fields(spec)}, how=sys.argv[2], folder=sys.argv[3])
+headrace_ray.spec_of = spec_of
+facts = []
+try:
+    with headrace.ray.loader(sys.argv[1], actors=2, count=6, as_="numpy") as loader:
+        for batch in loader:
+            facts.append(fact(batch))
+    say([facts, ""])
+except headrace.Error as error:
+    say([facts, f"{type(error).__name__}: {error}"])
+"""
+
+
+@pytest.mark.parametrize("how, batches, words, tries", [
+    ("ends when opened", 0, "ActorError: 4 loader actors, one after the other, ended before they had opened their store", 0),
+    ("ends", 3, "ActorError: 4 loader actors, one after the other, ended over batch 3 of epoch 0", 4),
+    ("reads fail", 3, r"StorageError: the disk is tired \(loader actor on 127.0.1.\d\)", 4),
+    ("one read fails", 6, "$", 2),
+])
+def test_what_is_tried_again_and_how_often(cluster, slides, local, tmp_path, how, batches, words, tries):
+    [[facts, sentence]] = cluster.run(FAILING, slides, how, tmp_path)
+    assert facts == local[:batches] and re.match(words, sentence), sentence
+    assert len(list(tmp_path.iterdir())) == tries
+
+
+def test_actors_end_with_their_trainer(cluster, slides):
+    program = """
+loader = headrace.ray.loader(sys.argv[1], actors=2, as_="numpy")
+next(iter(loader))
+say([actor["pid"] for actor in loader.actors()])
+input()
+"""
+    with cluster.driver(program, slides) as driver:
+        pids = driver.answer()
+        assert all(Path(f"/proc/{pid}").exists() for pid in pids)
+        driver.process.kill()
+        end = time.monotonic() + LIMIT
+        while any(Path(f"/proc/{pid}").exists() for pid in pids):
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+
+def test_lightning_keeps_the_place(cluster, slides, tmp_path):
+    """In its checkpoint, in the middle of an epoch; the samples after it are those of a loader."""
+    said = cluster.run("""
+import logging
+import torch
+from lightning.pytorch import LightningModule, Trainer
+logging.getLogger("lightning.pytorch").setLevel("ERROR")
+class Module(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.seen = torch.nn.Conv2d(3, 2, 1), []
+    def training_step(self, batch, number):
+        self.seen.append(fact(batch))
+        return torch.nn.functional.cross_entropy(self.layer(batch["image"][:, 0]), batch["label"].long(), ignore_index=255)
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 1e-3)
+def fit(steps, checkpoint):
+    module = Module()
+    trainer = Trainer(max_steps=steps, logger=False, enable_progress_bar=False, enable_model_summary=False, enable_checkpointing=False, accelerator="cpu")
+    with headrace.ray.loader(sys.argv[1], actors=2) as loader:
+        trainer.fit(module, train_dataloaders=loader, ckpt_path=checkpoint)
+    trainer.save_checkpoint(sys.argv[2])
+    return module.seen
+first = fit(5, None)
+say(first + fit(14, sys.argv[2]))
+""", slides, tmp_path / "checkpoint")
+    with headrace.Loader(slides, as_="torch") as loader:
+        wanted = [fact(batch) for _ in range(2) for batch in loader]
+    assert said == [wanted[:14]]
 
 
 def test_ray_must_be_connected(slides):
