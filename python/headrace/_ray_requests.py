@@ -152,13 +152,14 @@ class BatchRequests:
             raise error from None
 
     def _ended(self, member: Member, error: Exception) -> None:
-        """An actor has ended: what it alone was asked for is to be asked for again."""
+        """An actor has ended: what it alone was asked for is to be asked for again. Which batch it ended over is not known: all count."""
         self._pool.lost(member, error)
         for number, asks in self._asks.items():
             left = [ask for ask in asks if ask.member is not member]
-            self._counts["asked_again"] += len(asks) - len(left)
-            self._asks[number] = left
-        self._tries[self._front] += 1
+            if len(left) < len(asks):
+                self._asks[number] = left
+                self._tries[number] += 1
+                self._counts["asked_again"] += 1
         if self._tries[self._front] >= _ATTEMPTS:
             raise ActorError(f"{_ATTEMPTS} loader actors, one after the other, ended over {self._name()}: {reason_of(error)}") from None
 

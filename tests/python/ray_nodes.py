@@ -31,12 +31,18 @@ from batches import fact
 
 @contextlib.contextmanager
 def own_ray():
-    """(folder, environment) of a Ray for one test alone: nothing is reported, and without its token nobody else on this machine may use it."""
+    """(folder, environment) of a Ray for one test alone: without its token nobody else on this machine may use it, and it speaks to no other machine.
+
+    A head tells Ray's makers that it tells them nothing, unless it is given another address for that; and it asks for the cloud that it is in,
+    unless its home has a config of a cluster.
+    """
     folder = Path(tempfile.mkdtemp(prefix="hr-ray-", dir="/tmp"))  # Ray's sockets lie in it, whose paths must be short
     (folder / "token").write_text(secrets.token_hex(32))
+    (folder / "ray_bootstrap_config.yaml").write_text("{}")
     try:
-        yield folder, {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(folder / "token"), "RAY_TMPDIR": str(folder / "t"),
-                       "RAY_DISABLE_MEMORY_MONITOR": "1", "OMP_NUM_THREADS": "1"}
+        yield folder, {"HOME": str(folder), "RAY_USAGE_STATS_ENABLED": "0", "RAY_USAGE_STATS_REPORT_URL": "http://127.0.0.1:9", "RAY_AUTH_MODE": "token",
+                       "RAY_AUTH_TOKEN_PATH": str(folder / "token"), "RAY_TMPDIR": str(folder / "t"), "RAY_DISABLE_MEMORY_MONITOR": "1",
+                       "OMP_NUM_THREADS": "1"}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

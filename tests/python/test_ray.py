@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from batches import fact, write_slides, write_volumes
+from batches import fact, python, write_slides, write_volumes
 from driving import SAMPLES, headrace as program
 from http_server import serving
 from ray_nodes import LIMIT, Cluster, own_ray
@@ -411,3 +411,16 @@ shapes = [(v.shape, str(v.dtype)) for v in next(iter(rows.iter_batches(batch_siz
 say([found == wanted, len(found), shapes[:2]])
 """, slides, element)
     assert said == [[True, 15 * 6, [[[4, 1, 3, 64, 64], element], [[4, 64, 64], "uint8"]]]]
+
+
+def test_ray_is_imported_by_need_alone():
+    program = """
+import sys, headrace
+print("ray" in sys.modules)
+sys.modules["ray"] = None  # as if it were not installed
+try:
+    headrace.ray
+except ImportError as error:
+    print(error)
+"""
+    assert python(program).splitlines() == ["False", "headrace.ray needs Ray, which is not installed: pip install 'headrace[ray]'"]
