@@ -34,7 +34,7 @@ def dataset(
     `batches_per_task` of them and takes `cpus` and `resources` of a node. `config`, `element` and further arguments are those of
     `headrace.ray.loader`; bfloat16 is refused, since Ray Data has none.
 
-    A row is a sample: `image` and, where there are labels, `label`, as a Loader's without the first axis; `epoch`, `batch` and `sample`,
+    A row is a sample: `image` (of a config with `views` one column for each, of its name) and, where there are labels, `label`, as a Loader's without the first axis; `epoch`, `batch` and `sample`,
     its numbers. Its bytes are those of a Loader. The order of rows, and which of them are in memory at once, are Ray's; a `Dataset`
     keeps no place to go on from: use `headrace.ray.loader` where these matter.
 
@@ -100,7 +100,7 @@ class _Read:
             for number in self._numbers:
                 sent = pack(loader.batch_at(number, 1), self._spec.element)
                 meta = sent.meta
-                rows: dict[str, Any] = {"image": np.ascontiguousarray(sent.image.transpose(sent.axes))}
+                rows: dict[str, Any] = {name or "image": np.ascontiguousarray(one.values.transpose(one.axes)) for name, one in sent.images.items()}
                 if sent.label is not None:
                     rows["label"] = sent.label
                 rows |= {"epoch": np.full(len(meta.samples), meta.epoch), "batch": np.full(len(meta.samples), meta.index), "sample": meta.samples}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter, deque
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from . import _core
@@ -50,8 +51,8 @@ class BatchRequests:
         self._waits: deque[float] = deque(maxlen=_WAITS)
         self._go_on()
 
-    def next(self, inputs: _core.RunInputs, stream: int) -> tuple[Any, Any, Any] | None:
-        """(image, label or None, meta); None at the end. Errors: those of the batch, as on one machine; ActorError."""
+    def next(self, inputs: _core.RunInputs, stream: int) -> tuple[Any, Any, Any, Mapping[str, Any]] | None:
+        """(image, label or None, meta, views by name); None at the end. Errors: those of the batch, as on one machine; ActorError."""
         if self._end is not None and self._front >= self._end:
             return None
         asked = time.monotonic()
@@ -64,7 +65,7 @@ class BatchRequests:
         self._go_on()
         self._counts["batches"] += 1
         self._counts["samples"] += len(sent.meta.samples)
-        self._counts["bytes_received"] += sent.image.nbytes + (0 if sent.label is None else sent.label.nbytes)
+        self._counts["bytes_received"] += sent.nbytes
         return unpack(sent, self._as_torch)
 
     def stats(self) -> str:

@@ -77,6 +77,8 @@ def spec_of(loader: Loader, options: Mapping[str, Any], element: str) -> LoaderS
     network = config.get("network", {})
     if network.get("ca_file"):
         network["ca_file"] = _absolute(network["ca_file"])
+    if (network.get("cache") or {}).get("folder"):
+        network["cache"]["folder"] = _absolute(network["cache"]["folder"])
     kept = {name: options[name] for name in ("split", "tiles", "augment", "labels") if name in options}
     kept |= {"rank": loader.rank, "world_size": loader.world_size}
     if options.get("run") is not None:
@@ -107,7 +109,9 @@ def sent_element(loader: Loader, element: str | None) -> str:
         return "float32" if element == "auto" else element
     if element == UINT8 and "mpp" not in loader.config["patch"]:
         raise _core.UsageError("element is 'uint8', which is for slides: values of volumes need 'float32', 'bfloat16' or 'float16'")
-    if element == UINT8 and any("normalize" in one for one in loader.config.get("transforms", [])):
+    views = loader.config.get("views") or []
+    chains = [loader.config.get("transforms") or [], *(view.get("transforms") or [] for view in views)]
+    if element == UINT8 and any("normalize" in one for chain in chains for one in chain):
         raise _core.UsageError("element is 'uint8', and transforms has normalize, whose values it can't hold: leave normalize out, and do it where the model is")
     return element
 

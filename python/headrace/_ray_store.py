@@ -15,8 +15,12 @@ _MOST = 0.8  # of a store: its memory has gaps, and others use it
 def batch_bytes(loader: Loader, element: str, labels: bool) -> int:
     """Of a full batch of this process's share."""
     samples = -(-loader.batch_size // loader.world_size)
-    pixels = math.prod(loader.image_shape[2:] if "mpp" in loader.config["patch"] else loader.image_shape[1:])
-    return samples * (math.prod(loader.image_shape) * _BYTES[element] + pixels * labels)
+    shape, patch = loader.image_shape, loader.config["patch"]
+    pixels = math.prod(shape[2:] if "mpp" in patch else shape[1:])
+    views = loader.config.get("views") or []  # the first one is the image
+    others: int = sum(view.get("crops", 1) * shape[1] * math.prod(view.get("size") or patch["size"]) for view in views[1:])
+    values: int = math.prod(shape) + others
+    return samples * (values * _BYTES[element] + pixels * labels)
 
 
 def check_store(node_id: str, what: str, batches: int, of_bytes: int) -> None:

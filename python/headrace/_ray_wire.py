@@ -14,40 +14,58 @@ from ._ray_spec import UINT8
 _AT_ONCE = 1 << 16  # values that are rounded at once, so that they stay in the cache
 
 
-class SentBatch(NamedTuple):
-    """What an actor gives. Ray puts the arrays' bytes into its store as they are (pickle 5, out of band)."""
+class SentImages(NamedTuple):
+    """Images of a batch, or of one of its views. Ray puts their bytes into its store as they are (pickle 5, out of band)."""
 
-    image: NDArray[Any]
-    """In the order of its memory; bfloat16 as int16, since NumPy has none."""
+    values: NDArray[Any]
+    """In the order of their memory; bfloat16 as int16, since NumPy has none."""
     axes: tuple[int, ...]
-    """Where each axis of the batch's image lies in `image`."""
+    """Where each axis of the images lies in `values`."""
+
+
+class SentBatch(NamedTuple):
+    """What an actor gives."""
+
+    images: dict[str, SentImages]
+    """By the view's name, the first one is also `image`; without views one of the name ""."""
     bfloat16: bool
     label: NDArray[np.uint8] | None
     meta: BatchMeta
 
+    @property
+    def nbytes(self) -> int:
+        return sum(sent.values.nbytes for sent in self.images.values()) + (0 if self.label is None else self.label.nbytes)
+
 
 def pack(batch: dict[str, Any], element: str) -> SentBatch:
     """A loader's batch, without a copy but for uint8."""
-    image, label = batch["image"], batch.get("label")
+    images, label = batch.get("views") or {"": batch["image"]}, batch.get("label")
     bfloat16 = element == "bfloat16"
     if bfloat16:  # of torch
         import torch
 
-        image, label = image.view(torch.int16).numpy(), None if label is None else label.numpy()
+        images = {name: view.view(torch.int16).numpy() for name, view in images.items()}
+        label = None if label is None else label.numpy()
+    return SentBatch({name: _in_memory_order(view, element) for name, view in images.items()}, bfloat16, label, batch["meta"])
+
+
+def unpack(sent: SentBatch, as_torch: bool) -> tuple[Any, Any, BatchMeta, dict[str, Any]]:
+    """(image, label or None, meta, views by name) in the memory of the object store, which stays there while one of the arrays lives."""
+    images: dict[str, Any] = {name: _writable(one.values).transpose(one.axes) for name, one in sent.images.items()}
+    label: Any = None if sent.label is None else _writable(sent.label)
+    if as_torch:
+        import torch
+
+        tensors = {name: torch.from_numpy(one) for name, one in images.items()}
+        images = {name: one.view(torch.bfloat16) if sent.bfloat16 else one for name, one in tensors.items()}
+        label = None if label is None else torch.from_numpy(label)
+    return next(iter(images.values())), label, sent.meta, {} if "" in images else images
+
+
+def _in_memory_order(image: NDArray[Any], element: str) -> SentImages:
     order = sorted(range(image.ndim), key=lambda axis: -image.strides[axis])  # channels last: not the order of its axes
-    image = image.transpose(order)
-    return SentBatch(_as_uint8(image) if element == UINT8 else image, tuple(map(order.index, range(image.ndim))), bfloat16, label, batch["meta"])
-
-
-def unpack(sent: SentBatch, as_torch: bool) -> tuple[Any, Any, BatchMeta]:
-    """(image, label or None, meta) in the memory of the object store, which stays there while one of the arrays lives."""
-    image, label = _writable(sent.image).transpose(sent.axes), None if sent.label is None else _writable(sent.label)
-    if not as_torch:
-        return image, label, sent.meta
-    import torch
-
-    tensor = torch.from_numpy(image)
-    return tensor.view(torch.bfloat16) if sent.bfloat16 else tensor, None if label is None else torch.from_numpy(label), sent.meta
+    values = image.transpose(order)
+    return SentImages(_as_uint8(values) if element == UINT8 else values, tuple(map(order.index, range(image.ndim))))
 
 
 def _as_uint8(image: NDArray[np.float32]) -> NDArray[np.uint8]:

@@ -48,8 +48,13 @@ class RayLoader(Loader):
         end = (self.place[0] + 1) * self.batches_per_epoch if self.tiled else None
         return BatchRequests(self._pool, number, end, self.batches_per_epoch, self._take_of_cluster.outstanding, self._patience, self._as_torch)
 
-    def _batch_of(self, image: Any, label: Any, meta: Any) -> dict[str, Any]:
-        return {"image": image, **({} if label is None else {"label": label}), "meta": meta}
+    def _batch_of(self, image: Any, label: Any, meta: Any, views: Mapping[str, Any]) -> dict[str, Any]:
+        batch: dict[str, Any] = {"image": image}
+        if views:
+            batch["views"] = dict(views)
+        if label is not None:
+            batch["label"] = label
+        return {**batch, "meta": meta}
 
     def resize(self, actors: int) -> None:
         """From now on as many actors; no batch changes. Waits while another thread waits for a batch."""

@@ -214,6 +214,21 @@ for config, options in ((slides, {"split": "val"}), (volumes, {}), (volumes, {"s
     assert said == [[True, True]] * 6
 
 
+@pytest.mark.parametrize("element", ["float32", "bfloat16"])
+def test_views_are_those_of_a_loader(cluster, slides, element):
+    """Several patches of one place; `image` is the first of them."""
+    said = cluster.run("""
+import torch
+options = {"data": {"labels": None}, "views": [{"name": "whole", "crops": 2}, {"name": "part", "crops": 3, "size": [32, 32]}], "as_": "torch"}
+local = headrace.Loader(sys.argv[1], loader={"element": sys.argv[2]}, **options)
+with headrace.ray.loader(sys.argv[1], element=sys.argv[2], count=3, **options) as loader:
+    for mine, other in zip(loader, local):
+        same = all(torch.equal(mine["views"][name], view) for name, view in other["views"].items())
+        say([same, torch.equal(mine["image"], other["image"]), {name: list(view.shape) for name, view in mine["views"].items()}, list(mine) == list(other)])
+""", slides, element)
+    assert said == [[True, True, {"whole": [6, 2, 3, 64, 64], "part": [6, 3, 3, 32, 32]}, True]] * 3
+
+
 def test_a_store_on_a_server_is_read_by_the_actors(cluster, slides, nuclei, local):
     """The config's URL names the host for them, too."""
     with serving(nuclei.parent) as (url, _):
