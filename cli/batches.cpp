@@ -27,7 +27,7 @@ constexpr const char* kFooter =
     "The bytes of a batch depend on the config, the dataset and its number alone: not on "
     "--threads, --start or the CPU.\n"
     "With --out: batch-<epoch>-<number>-images.npy (sample, context, rgb, y, x) float32 and "
-    "-labels.npy (sample, y, x) uint8; -<view>.npy of views after the first;\n"
+    "-labels.npy (sample, y, x) uint8; -view-<name>.npy of views after the first;\n"
     "of volumes (sample, 1, z, y, x) and (sample, z, y, x). loader.element and loader.layout: "
     "other "
     "values (bfloat16 as the bits of uint16),\n"
@@ -76,8 +76,8 @@ void save(const loader::Batch& batch, const std::string& folder) {
   write_npy(stem + "-images.npy", npy_type(batch), npy_shape(batch), image_bytes(batch));
   for (std::size_t i = 1; i < batch.views.size(); ++i) {
     const loader::Batch view = batch.of_view(i);
-    write_npy(fmt::format("{}-{}.npy", stem, batch.views[i].name), npy_type(view), npy_shape(view),
-              image_bytes(view));
+    write_npy(fmt::format("{}-view-{}.npy", stem, batch.views[i].name), npy_type(view),
+              npy_shape(view), image_bytes(view));
   }
   if (batch.labels == nullptr) return;
   write_npy(stem + "-labels.npy", DType::uint8, batch.labels_shape(), label_bytes(batch));

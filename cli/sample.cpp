@@ -139,8 +139,6 @@ std::optional<loader::Batch> shown_view(std::optional<loader::Batch> batch,
   const auto& views = config.views;
   const auto found =
       std::find_if(views.begin(), views.end(), [&](const auto& view) { return view.name == name; });
-  if (found == views.end() && !name.empty())
-    fail(ErrorCode::usage, "--view {}: the config has no such view", name);
   if (views.empty()) return batch;
   const auto shown = static_cast<std::size_t>(found == views.end() ? 0 : found - views.begin());
   const loader::LoaderConfig::View view = views[shown];
@@ -156,6 +154,10 @@ void run(const Arguments& a) {
   auto& config = inputs.config;
   // One batch that holds all of them: a sample does not depend on its batch.
   config.sampling.batch = config.tiles.batch = a.count;
+  const auto& views = config.views;
+  if (!a.view.empty() && std::none_of(views.begin(), views.end(),
+                                      [&](const auto& view) { return view.name == a.view; }))
+    fail(ErrorCode::usage, "--view {}: the config has no such view", a.view);
   if (config.volumes) {
     imaging::write_png(a.out, montage_of_volumes(inputs));
     return;
@@ -168,7 +170,7 @@ void run(const Arguments& a) {
   const auto plain = transform::Graph::compile({}, patch);
   const transform::NormalizeSpec* normalize = find_normalize(config);
   const auto classes = label_names(inputs.cohort->classes(), inputs.cohort->class_sets());
-  const bool legend = inputs.with_labels() && classes.size() > 1;
+  const bool legend = batch->labels != nullptr && classes.size() > 1;
   const MontageLayout layout(config.patch.height, config.patch.width, batch->contexts,
                              batch->samples, legend);
   Canvas canvas(layout.page_height(), layout.page_width(), kPaper);

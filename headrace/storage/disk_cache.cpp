@@ -61,30 +61,22 @@ struct DiskCache::State {
   /// The file of an object; made where there is none, if `facts` are given. Null: there is none.
   std::shared_ptr<const DiskCacheFile> file_of(const std::string& name,
                                                const DiskCacheFile::Facts* facts) {
-    const std::lock_guard lock(mutex);
-    const auto now = Clock::now();
-    auto found = open.find(name);
-    if (found == open.end()) {
-      auto file = DiskCacheFile::open(folder.path_of(name));
-      if (facts != nullptr && (!file || file->facts() != *facts)) {
-        file = nullptr;
-        if (folder.admit(0)) {
-          file = DiskCacheFile::create(folder.path_of(name), *facts);
-          if (!file) failed(errno);
-        }
+    if (auto file = opened(name)) return file;
+    auto file = DiskCacheFile::open(folder.path_of(name));
+    if (!file && errno != ENOENT && errno != EBADMSG) failed(errno);
+    const bool absent = !file && (errno == ENOENT || errno == EBADMSG);
+    const bool is_other = file && facts != nullptr && file->facts() != *facts;
+    if (facts != nullptr && (absent || is_other)) {
+      file = nullptr;
+      if (folder.admit(0)) {
+        if (is_other || errno == EBADMSG) folder.remove(name);
+        file = DiskCacheFile::create(folder.path_of(name), *facts);
+        if (!file) failed(errno);
+      } else {
+        failed(ENOSPC);
       }
-      if (!file) return nullptr;
-      folder.use(name);
-      forget_one();
-      found = open.emplace(name, Open{std::move(file), {}, 0}).first;
     }
-    Open& entry = found->second;
-    entry.used = ++uses;
-    if (now - entry.touched > kTouchAgain) {
-      entry.touched = now;
-      entry.file->touch();  // for other processes alone
-    }
-    return entry.file;
+    return file ? keep_open(name, std::move(file)) : nullptr;
   }
 
   void drop(const std::string& name) {
@@ -97,6 +89,7 @@ struct DiskCache::State {
             std::span<const std::byte> bytes) {
     if (!folder.admit(bytes.size())) {
       ++counters.not_kept;
+      failed(ENOSPC);
       return;
     }
     if (const int error = file.keep(offset, bytes)) {
@@ -104,6 +97,12 @@ struct DiskCache::State {
       failed(error);
       if (error != ENOSPC && error != EDQUOT) drop(name);
     }
+  }
+
+  /// The object of this file is another one by now: what is kept of others has to be asked for, too.
+  void replaced(const std::string& name) {
+    drop(name);
+    folder.note_replaced();
   }
 
   /// For `say`: the threads here don't log.
@@ -116,8 +115,13 @@ struct DiskCache::State {
   void say() {
     const int error = failure.load(std::memory_order_relaxed);
     if (error == 0 || said.exchange(true)) return;
-    log::warning("{}: ranges can't be kept there: {}; they are read from the server each time",
-                 folder.folder().string(), posix::describe_errno(error));
+    const std::string why =
+        error == ENOSPC
+            ? fmt::format("it holds {:g} GB, or the disk has little room", options.size_gb)
+        : error == EACCES ? std::string("it has files of another user")
+                          : posix::describe_errno(error);
+    log::warning("{}: no more ranges are kept there: {}; they are read from the server each time",
+                 folder.folder().string(), why);
   }
 
   const pid_t process = getpid();
@@ -126,11 +130,34 @@ struct DiskCache::State {
   DiskCacheWork work;
 
  private:
-  void forget_one() {
-    if (open.size() < kOpenFiles) return;
-    open.erase(std::min_element(open.begin(), open.end(), [](const auto& a, const auto& b) {
-      return a.second.used < b.second.used;
-    }));
+  /// That is open, and was not removed by another process.
+  std::shared_ptr<const DiskCacheFile> opened(const std::string& name) {
+    const std::lock_guard lock(mutex);
+    const auto found = open.find(name);
+    if (found == open.end()) return nullptr;
+    Open& entry = found->second;
+    entry.used = ++uses;
+    if (const auto now = Clock::now(); now - entry.touched > kTouchAgain) {
+      entry.touched = now;
+      entry.file->touch();  // for other processes alone
+    }
+    if (entry.file->confirmed_s()) return entry.file;
+    open.erase(found);
+    return nullptr;
+  }
+
+  std::shared_ptr<const DiskCacheFile> keep_open(const std::string& name,
+                                                 std::shared_ptr<const DiskCacheFile> file) {
+    folder.use(name);
+    file->touch();
+    const std::lock_guard lock(mutex);
+    if (open.size() >= kOpenFiles) {
+      open.erase(std::min_element(open.begin(), open.end(), [](const auto& a, const auto& b) {
+        return a.second.used < b.second.used;
+      }));
+    }
+    return open.insert_or_assign(name, Open{std::move(file), Clock::now(), ++uses})
+        .first->second.file;
   }
 
   std::mutex mutex;
@@ -181,12 +208,14 @@ namespace {
 
 class ObjectOnDisk : public Object, public std::enable_shared_from_this<ObjectOnDisk> {
  public:
+  /// was_asked: the server has answered for this version just now.
   ObjectOnDisk(std::shared_ptr<DiskCache::State> cache, std::shared_ptr<const Object> inner,
-               std::string name, const std::string& version)
+               std::string name, const std::string& version, bool was_asked)
       : cache_(std::move(cache)),
         inner_(std::move(inner)),
         name_(std::move(name)),
-        facts_{inner_->size_bytes(), version} {}
+        facts_{inner_->size_bytes(), version},
+        to_confirm_(was_asked) {}
 
   std::uint64_t size_bytes() const override { return inner_->size_bytes(); }
   std::string describe() const override { return inner_->describe(); }
@@ -229,6 +258,7 @@ class ObjectOnDisk : public Object, public std::enable_shared_from_this<ObjectOn
       std::memcpy(dst.data(), pages->data() + from, dst.size());
     };
     const auto file = cache->file_of(name_, &facts_);
+    if (file && to_confirm_.exchange(false)) file->confirm();
     const auto found =
         file ? file->read(first, *pages) : DiskCacheFile::Found{{first, last - first}, false};
     if (found.damaged) ++counters.damaged;
@@ -244,22 +274,26 @@ class ObjectOnDisk : public Object, public std::enable_shared_from_this<ObjectOn
                        [self = shared_from_this(), cache, file, pages, part, missing, take,
                         done](std::exception_ptr failure) {
                          if (failure) {
-                           if (is_corrupt(failure)) cache->drop(self->name_);
+                           if (is_corrupt(failure)) cache->replaced(self->name_);
                          } else {
                            take();
-                           if (file) keep(cache, self->name_, file, pages, part, missing.offset);
+                           keep(cache, self->name_, file, pages, part, missing.offset);
                          }
                          done(std::move(failure));
                        });
   }
 
-  /// Never throws: it runs where answers end.
+  /// Never throws: it runs where answers end. file: null where none could be made.
   static void keep(const Cache& cache, const std::string& name,
                    const std::shared_ptr<const DiskCacheFile>& file, const Pages& pages,
                    std::span<std::byte> part, std::uint64_t offset) noexcept {
     try {
-      if (cache->work.write(part.size(), [cache, name, file, pages, part, offset] {
-            cache->keep(name, *file, offset, part);
+      if (file && cache->work.write(part.size(), [cache, name, file, pages, part, offset] {
+            try {
+              cache->keep(name, *file, offset, part);
+            } catch (const std::exception&) {  // no memory for it
+              ++counters.not_kept;
+            }
           }))
         return;
     } catch (const std::bad_alloc&) {  // is not kept
@@ -281,6 +315,7 @@ class ObjectOnDisk : public Object, public std::enable_shared_from_this<ObjectOn
   std::shared_ptr<const Object> inner_;
   std::string name_;
   DiskCacheFile::Facts facts_;
+  mutable std::atomic<bool> to_confirm_;
 };
 
 }  // namespace
@@ -298,13 +333,17 @@ std::optional<DiskCache> DiskCache::of_this_process() {
 std::optional<std::string> DiskCache::version_of(const DiskCacheKey& key) const {
   const auto file = state_->file_of(name_of(key), nullptr);
   if (!file || file->facts().size_bytes != key.size_bytes) return std::nullopt;
+  const auto confirmed = file->confirmed_s();
+  if (!confirmed || *confirmed <= state_->folder.replaced_s()) return std::nullopt;
   return file->facts().version;
 }
 
 std::shared_ptr<const Object> DiskCache::with_cache(std::shared_ptr<const Object> object,
                                                     const DiskCacheKey& key,
-                                                    const std::string& version) const {
-  return std::make_shared<ObjectOnDisk>(state_, std::move(object), name_of(key), version);
+                                                    const std::string& version,
+                                                    bool was_asked) const {
+  return std::make_shared<ObjectOnDisk>(state_, std::move(object), name_of(key), version,
+                                        was_asked);
 }
 
 DiskCounters disk_counters() {

@@ -31,13 +31,16 @@ class DiskCache {
   /// Whether there can be such a one; makes its folder. Errors: io.
   static void check(const CacheOptions& wanted);
 
-  /// The version (DiskCacheFile::Facts) of what is kept of an object; nothing where nothing is.
+  /// The version (DiskCacheFile::Facts) of what is kept of an object; nothing where nothing is, or
+  /// where the server has not answered for it since some object was found replaced: of files that were
+  /// all stored anew one ends a run, and not one after the other.
   std::optional<std::string> version_of(const DiskCacheKey& key) const;
   /// The object, whose reads are answered from what is kept, and kept. A read that finds another
-  /// object on the server (corrupt) ends what is kept of this one.
+  /// object on the server (corrupt) ends what is kept of this one. was_asked: the server has answered
+  /// for this version just now.
   std::shared_ptr<const Object> with_cache(std::shared_ptr<const Object> object,
-                                           const DiskCacheKey& key,
-                                           const std::string& version) const;
+                                           const DiskCacheKey& key, const std::string& version,
+                                           bool was_asked) const;
 
   struct State;
 

@@ -69,12 +69,22 @@ std::uint64_t DiskCacheFile::place_of_sum(std::uint64_t page) const {
 }
 
 std::shared_ptr<const DiskCacheFile> DiskCacheFile::open(const std::string& path) {
-  posix::Descriptor file = posix::open_file(path, O_RDWR);
-  if (!file.valid()) return nullptr;
+  posix::Descriptor file = posix::open_file(path, O_RDWR | O_NOFOLLOW);
+  struct stat status {};
+  if (!file.valid() || posix::calls().fstat(file.get(), &status) != 0) return nullptr;
+  // In a folder that others may write, what they put there is neither read nor added to.
+  if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0) {
+    errno = EACCES;
+    return nullptr;
+  }
   std::array<std::byte, kHeadBytes> bytes{};
-  if (posix::read_at(file.get(), 0, bytes) != static_cast<std::int64_t>(kHeadBytes)) return nullptr;
-  auto facts = facts_of(bytes);
-  if (!facts) return nullptr;
+  const std::int64_t count = posix::read_at(file.get(), 0, bytes);
+  if (count < 0) return nullptr;
+  auto facts = count == static_cast<std::int64_t>(kHeadBytes) ? facts_of(bytes) : std::nullopt;
+  if (!facts) {
+    errno = EBADMSG;
+    return nullptr;
+  }
   return std::shared_ptr<const DiskCacheFile>(
       new DiskCacheFile(std::move(file), std::move(*facts)));
 }
@@ -92,11 +102,12 @@ std::shared_ptr<const DiskCacheFile> DiskCacheFile::create(const std::string& pa
   const std::uint64_t pages = pages_of(facts.size_bytes);
   const std::uint64_t whole = kHeadBytes + pages * (kPageBytes + kSumBytes);
   if (error == 0 && ::ftruncate(file.fd(), static_cast<off_t>(whole)) != 0) error = errno;
-  if (error == 0) error = file.put_in_place(path, false);
-  if (error == 0) {
-    if (auto made = open(path)) return made;
-    error = EIO;
-  }
+  // Never in place of one that another process has made since, and fills; but where the file system
+  // has no links there is no other way.
+  if (error == 0 && ::link(file.path().c_str(), path.c_str()) != 0 && errno != EEXIST)
+    error = errno == EPERM || errno == ENOTSUP || errno == ENOSYS ? file.put_in_place(path, false)
+                                                                  : errno;
+  if (error == 0) return open(path);
   errno = error;
   return nullptr;
 }
@@ -137,6 +148,17 @@ int DiskCacheFile::keep(std::uint64_t offset, std::span<const std::byte> bytes) 
                          std::as_bytes(std::span(sums)));
 }
 
-int DiskCacheFile::touch() const { return ::futimens(file_.get(), nullptr) == 0 ? 0 : errno; }
+void DiskCacheFile::touch() const {
+  const timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+  ::futimens(file_.get(), times);
+}
+
+void DiskCacheFile::confirm() const { ::futimens(file_.get(), nullptr); }
+
+std::optional<std::int64_t> DiskCacheFile::confirmed_s() const {
+  struct stat status {};
+  if (posix::calls().fstat(file_.get(), &status) != 0 || status.st_nlink == 0) return std::nullopt;
+  return status.st_mtim.tv_sec;
+}
 
 }  // namespace headrace::storage

@@ -27,9 +27,11 @@ class DiskCacheFile {
     bool operator==(const Facts&) const = default;
   };
 
-  /// Null: there is none, it is damaged, or it is another version's.
+  /// Null with errno set: there is none (ENOENT), it is not sound (EBADMSG), it is another user's or
+  /// may be read by others (EACCES), or it can't be opened.
   static std::shared_ptr<const DiskCacheFile> open(const std::string& path);
-  /// Makes one without pages, in place of one that was there; null with errno set where that fails.
+  /// Makes one without pages, or opens the one that another process has made meanwhile; null with
+  /// errno set where that fails.
   static std::shared_ptr<const DiskCacheFile> create(const std::string& path, const Facts& facts);
 
   const Facts& facts() const noexcept { return facts_; }
@@ -44,8 +46,13 @@ class DiskCacheFile {
   Found read(std::uint64_t offset, std::span<std::byte> dst) const;
   /// Keeps such a run. Returns 0, or an errno.
   int keep(std::uint64_t offset, std::span<const std::byte> bytes) const;
-  /// It was used now, for those that remove what is not. Returns 0, or an errno.
-  int touch() const;
+  /// It was used now, for those that remove what is not. Its time of change stays: that is when the
+  /// server last answered for this version.
+  void touch() const;
+  /// The server has answered for this version now. `keep` says so, too.
+  void confirm() const;
+  /// When it last did, in seconds since 1970; nothing where the file was removed meanwhile.
+  std::optional<std::int64_t> confirmed_s() const;
 
  private:
   DiskCacheFile(posix::Descriptor file, Facts facts)

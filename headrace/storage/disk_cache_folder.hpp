@@ -9,7 +9,7 @@
 namespace headrace::storage {
 
 /// Keeps the files of a disk cache within a number of bytes, together with other processes that use
-/// the folder. Where the cache is full, files go that nobody used for a while, the longest unused first.
+/// the folder: what these write is seen now and then, so a few of them may exceed it for a moment. Where the cache is full, files go that nobody used for a while, the longest unused first.
 /// What this process uses stays: it reads at random places of all its images, so that none of its files
 /// is of less use than another one, and to replace them one by one would leave none when it comes back.
 /// Files of other kinds in the folder are neither counted nor removed. Safe from any thread.
@@ -29,7 +29,12 @@ class DiskCacheFolder {
   bool admit(std::uint64_t bytes);
   void remove(const std::string& name);
 
-  const std::filesystem::path& folder() const noexcept { return folder_; }
+  /// An object was found replaced: what is kept of others may be of replaced ones, too.
+  void note_replaced();
+  /// When that was last found by any process, in seconds since 1970; 0: never.
+  std::int64_t replaced_s() const;
+
+  const std::filesystem::path& folder() const noexcept { return folder_; }  ///< absolute
 
  private:
   using Clock = std::chrono::steady_clock;

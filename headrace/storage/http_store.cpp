@@ -117,6 +117,24 @@ class KeptObjects {
     places_.erase(recent_.back().first);
     recent_.pop_back();
   }
+  /// Whether the caller is to open the object with so many bytes of its end; else another one does so
+  /// now, and calls `done`, too.
+  bool opens(const std::string& key, std::size_t tail_bytes, const OpenDone& done) {
+    const std::lock_guard lock(mutex_);
+    const auto [place, is_first] = opening_.try_emplace({key, tail_bytes});
+    if (!is_first) place->second.push_back(done);
+    return is_first;
+  }
+  /// What the one that opened it got; for all others that wait for it.
+  void opened(const std::string& key, std::size_t tail_bytes, const OpenedTail& opened,
+              const std::exception_ptr& failure) {
+    std::vector<OpenDone> waiting;
+    {
+      const std::lock_guard lock(mutex_);
+      waiting = std::move(opening_.extract({key, tail_bytes}).mapped());
+    }
+    for (const OpenDone& done : waiting) done(opened, failure);
+  }
   /// The server states nothing by which a replaced object is told. For `say`, since threads that take
   /// answers don't log.
   void note_unpinned(const std::string& name) {
@@ -147,6 +165,7 @@ class KeptObjects {
   std::string unpinned_;
   bool said_ = false;
   std::map<std::string, Recent::iterator> places_;
+  std::map<std::pair<std::string, std::size_t>, std::vector<OpenDone>> opening_;
 };
 
 class HttpStore : public Store {
@@ -178,6 +197,55 @@ class HttpStore : public Store {
       read_tail(std::move(object), tail_bytes, done);
       return;
     }
+    const bool from_end = tail_bytes > 0;
+    // Batches that are begun together want the same index.
+    if (from_end && !kept->opens(key, tail_bytes, done)) return;
+    const OpenDone all_done =
+        !from_end ? done
+                  : [done, kept, key, tail_bytes](OpenedTail opened, std::exception_ptr failure) {
+                      kept->opened(key, tail_bytes, opened, failure);
+                      done(std::move(opened), failure);
+                    };
+    try {
+      ask_for(key, tail_bytes, kept, all_done);
+    } catch (...) {
+      if (from_end) kept->opened(key, tail_bytes, {}, std::current_exception());
+      throw;
+    }
+  }
+
+  std::shared_ptr<const Object> known(const std::string& key, std::uint64_t size_bytes,
+                                      const std::string& identity) const override {
+    check_key(key);
+    auto cache = disk_cache();
+    if (!cache) return nullptr;
+    HttpRequest request;
+    name(request, key);
+    const auto kept = cache->version_of({request.url, size_bytes, identity});
+    if (!kept) return nullptr;
+    const HttpVersion version = version_of(*kept);
+    return on_disk(
+        *cache, request.url,
+        std::make_shared<HttpObject>(request, size_bytes, version, std::vector<std::byte>()),
+        version, false);
+  }
+
+  RequestCost cost() const override { return http_cost(); }
+  void put(const std::string& key, std::span<const std::byte>) override { refuse(key); }
+  void erase(const std::string& key) override { refuse(key); }
+  std::vector<std::string> list(const std::string& prefix) const override {
+    fail(ErrorCode::unsupported, "{}: what lies at a URL can't be listed; copy it to a folder",
+         describe(prefix));
+  }
+  bool can_list() const override { return false; }
+  std::string describe(const std::string& key) const override {
+    return place_.join(key).describe();
+  }
+
+ private:
+  /// One request, which opens the object.
+  void ask_for(const std::string& key, std::size_t tail_bytes,
+               const std::shared_ptr<KeptObjects>& kept, const OpenDone& done) const {
     const auto cache = disk_cache();
     const bool from_end = tail_bytes > 0;
     auto bytes = std::make_shared<std::vector<std::byte>>(from_end ? tail_bytes : kHeadBytes);
@@ -196,7 +264,7 @@ class HttpStore : public Store {
       opened.object = std::make_shared<HttpObject>(asked, answer.size, answer.version,
                                                    from_end ? std::vector<std::byte>() : *bytes);
       if (cache && answer.size > kHeadBytes)
-        opened.object = on_disk(*cache, asked.url, std::move(opened.object), answer.version);
+        opened.object = on_disk(*cache, asked.url, std::move(opened.object), answer.version, true);
       if (answer.version.etag.empty() && answer.version.last_modified.empty())
         kept->note_unpinned(asked.name);
       // Small objects are metadata, of which a new one may come; others are read again and again.
@@ -207,35 +275,6 @@ class HttpStore : public Store {
     HttpReactor::shared().start(std::move(request));
   }
 
-  std::shared_ptr<const Object> known(const std::string& key, std::uint64_t size_bytes,
-                                      const std::string& identity) const override {
-    check_key(key);
-    auto cache = disk_cache();
-    if (!cache) return nullptr;
-    HttpRequest request;
-    name(request, key);
-    const auto kept = cache->version_of({request.url, size_bytes, identity});
-    if (!kept) return nullptr;
-    const HttpVersion version = version_of(*kept);
-    return on_disk(
-        *cache, request.url,
-        std::make_shared<HttpObject>(request, size_bytes, version, std::vector<std::byte>()),
-        version);
-  }
-
-  RequestCost cost() const override { return http_cost(); }
-  void put(const std::string& key, std::span<const std::byte>) override { refuse(key); }
-  void erase(const std::string& key) override { refuse(key); }
-  std::vector<std::string> list(const std::string& prefix) const override {
-    fail(ErrorCode::unsupported, "{}: what lies at a URL can't be listed; copy it to a folder",
-         describe(prefix));
-  }
-  bool can_list() const override { return false; }
-  std::string describe(const std::string& key) const override {
-    return place_.join(key).describe();
-  }
-
- private:
   std::optional<DiskCache> disk_cache() const {
     return disk_cache_ ? DiskCache::of_this_process() : std::nullopt;
   }
@@ -243,10 +282,10 @@ class HttpStore : public Store {
   /// Of an object whose content a name of its own tells; others are not kept.
   static std::shared_ptr<const Object> on_disk(const DiskCache& cache, const std::string& url,
                                                std::shared_ptr<const Object> object,
-                                               const HttpVersion& version) {
+                                               const HttpVersion& version, bool was_asked) {
     if (version.id.empty() && version.etag.empty()) return object;
     const DiskCacheKey key{url, object->size_bytes(), object->identity()};
-    return cache.with_cache(std::move(object), key, text_of(version));
+    return cache.with_cache(std::move(object), key, text_of(version), was_asked);
   }
 
   void name(HttpRequest& request, const std::string& key) const {

@@ -90,8 +90,9 @@ void begin_attempt(const Curl& curl, HttpTransfer& transfer, Curl::Easy* easy,
   transfer.attempt = HttpTransfer::Clock::now();
   if (transfer.attempts++ == 0 && !transfer.is_second) {
     transfer.begun = transfer.attempt;
-    transfer.give_up = transfer.begun + std::chrono::seconds(options.give_up_s) +
-                       milliseconds(transfer.asked.range.count / kSlowestBytesPerMs);
+    const HttpRange& asked = transfer.asked.range;
+    transfer.give_up = transfer.begun + std::chrono::seconds(options.give_up_s);
+    if (!asked.listing) transfer.give_up += milliseconds(asked.count / kSlowestBytesPerMs);
   } else if (!transfer.is_second) {
     transfer.give_up += transfer.attempt - transfer.ready;  // it waited for us, not for the server
   }

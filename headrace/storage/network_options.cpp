@@ -8,6 +8,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/of_this_process.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/storage/disk_cache.hpp"
 #include "headrace/storage/network_hosts.hpp"
@@ -75,6 +76,13 @@ void set_network(const NetworkOptions& options) {
     if (s3 != S3Options{}) now.s3 = s3;
     if (options.cache != CacheOptions{}) now.cache = options.cache;
   });
+}
+
+void use_cache(const CacheOptions& cache) {
+  if (!(cache.size_gb >= 0.001 && cache.size_gb <= 1e6))
+    fail(ErrorCode::usage, "{} is {:g}: expected 0.001 to 1e6", Option{"size_gb"}, cache.size_gb);
+  DiskCache::check(cache);
+  change([&](NetworkOptions& now) { now.cache = cache; });
 }
 
 std::shared_ptr<const NetworkOptions> network() {

@@ -52,6 +52,9 @@ void name_hosts(const std::vector<std::string>& hosts);
 /// something of it is said now: then that is all that holds. Errors: the same; io (the folder of the cache can't be made or written).
 /// Threads: the same.
 void set_network(const NetworkOptions& options);
+/// Sets the cache alone; of an empty folder: none. Errors: usage (size_gb is not from 0.001 to 1e6), io
+/// (the folder can't be made or written). Threads: the same.
+void use_cache(const CacheOptions& cache);
 std::shared_ptr<const NetworkOptions> network();
 
 }  // namespace headrace::storage

@@ -93,6 +93,7 @@ void list_objects(const Place& place, const std::function<void(const ListedObjec
       {"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
   while (true) {
     const std::string answer = ask(root, site, written, query);
+    const bool is_encoded = inside(answer, "EncodingType") == "url";  // not every server does it
     std::string_view rest = answer;
     while (const auto entry = inside(rest, "Contents")) {
       rest = std::string_view(entry->data() + entry->size(),
@@ -103,8 +104,10 @@ void list_objects(const Place& place, const std::function<void(const ListedObjec
       if (!key || !size)
         fail(ErrorCode::io, "{}: the server lists an object without its key or size", written);
       std::string plain = unescaped(*key);
-      for (char& letter : plain) letter = letter == '+' ? ' ' : letter;  // as forms encode it
-      plain = percent_decoded(plain, written);
+      if (is_encoded) {
+        for (char& letter : plain) letter = letter == '+' ? ' ' : letter;  // as forms encode it
+        plain = percent_decoded(plain, written);
+      }
       if (plain.ends_with('/') && *size == 0) continue;
       take({bucket + "/" + plain, *size, std::string(inside(*entry, "LastModified").value_or(""))});
     }

@@ -5,6 +5,7 @@
 
 #include "headrace/cohort/referenced_files.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/storage/network_hosts.hpp"
 #include "headrace/storage/network_options.hpp"
 #include "headrace/storage/open_store.hpp"
@@ -46,7 +47,8 @@ std::vector<PlannedConnection> planned_connections(const RunConfig& config) {
       found.push_back({storage::host_of(Place::parse(tracker.url)),
                        fmt::format("figures for {}", name_of(tracker.to)), "tracking", true});
   }
-  for (const std::string& host : config.network.hosts) {
+  for (const std::string& written : config.network.hosts) {
+    const std::string host = lowered(written);
     const bool met = std::any_of(found.begin(), found.end(), [&](const PlannedConnection& one) {
       return one.host == host || one.host.starts_with(host + ":");
     });

@@ -40,17 +40,19 @@ def use_s3(endpoint: str = "", *, region: str = "", addressing: str = "auto", an
     _core.use_s3(endpoint, region, addressing, anonymous, profile)
 
 
-def use_cache(folder: Union[str, "os.PathLike[str]"], *, size_gb: float = 100) -> None:
+def use_cache(folder: Optional[Union[str, "os.PathLike[str]"]], *, size_gb: float = 100) -> None:
     """Keeps what is read from servers in a folder of this machine, so that it is read from there the next time.
 
     A file of the folder holds ranges of one object, each page with its checksum; damaged ones are read anew. Several processes may
     share a folder. :func:`verify` reads past it.
 
-    :param folder: made where it is absent, best on a fast disk of this machine. It will hold pixels of patients.
+    :param folder: made where it is absent, best on a fast disk of this machine. It will hold pixels of patients. None: nothing is kept
+        from now on.
     :param size_gb: what it may hold, of 1e9 bytes. Where it is full, files go that nobody used for ten minutes, then nothing more is
         kept.
+    :raises headrace.UsageError: a size that is not from 0.001 to 1e6.
     :raises headrace.StorageError: the folder can't be made or written.
 
     For the whole process, for objects that are opened from now on. Safe from any thread.
     """
-    _core.use_cache(path_text(folder), float(size_gb))
+    _core.use_cache("" if folder is None else path_text(folder), float(size_gb))

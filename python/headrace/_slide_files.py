@@ -109,9 +109,10 @@ def is_remote(path: str) -> bool:
 
 
 def store_and_image(path: str) -> tuple[str, str]:
-    """The parts of "STORE::IMAGE"; no image in the name of a file."""
+    """The parts of "STORE::IMAGE", where a STORE at a URL ends in .zarr; no image in the name of a file."""
     store, separator, image = path.rpartition("::")
-    return (store, image) if separator and (is_remote(store) or os.path.isdir(store)) else (path, "")
+    is_store = store.rstrip("/").endswith(".zarr") if is_remote(store) else os.path.isdir(store)
+    return (store, image) if separator and is_store else (path, "")
 
 
 def _needs_fsspec(path: str, storage_options: StorageOptions) -> bool:
@@ -125,16 +126,25 @@ def _needs_fsspec(path: str, storage_options: StorageOptions) -> bool:
 
 def _by_fsspec(url: str, storage_options: Mapping[str, Any]) -> str | PythonFile:
     name = _shown(url)
+    has_secret = name != url
     try:
         core = import_module("fsspec.core")
     except ImportError:
         raise UnsupportedError(f"{name}: this is read by fsspec, which is not installed: pip install fsspec") from None
-    try:
-        system, path = core.url_to_fs(url, **storage_options)
-    except ImportError as error:  # of what fsspec needs for this scheme
-        raise UnsupportedError(f"{name}: fsspec can't read it: {error}") from error
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{name}: fsspec does not take this: {error}") from error
+
+    def opened() -> tuple[Any, str]:
+        """A chain may ask servers already. What is said of a URL with a secret repeats it."""
+        try:
+            system, path = core.url_to_fs(url, **storage_options)
+        except ImportError as error:  # of what fsspec needs for this scheme
+            said = "" if has_secret else f": {error}"
+            raise UnsupportedError(f"{name}: fsspec can't read it{said}") from (None if has_secret else error)
+        except (TypeError, ValueError) as error:
+            said = "" if has_secret else f": {error}"
+            raise UsageError(f"{name}: fsspec does not take this{said}") from (None if has_secret else error)
+        return system, path
+
+    system, path = _asked(name, opened, has_secret=has_secret)
     return _of_system(system, path)
 
 
@@ -244,7 +254,9 @@ def _loaded(module: str, name: str) -> Any:
 
 
 def _shown(place: str) -> str:
-    """A URL without user, password, query and fragment."""
+    """A URL, or each of a chain ("zip://a.svs::https://…"), without user, password, query and fragment."""
+    if "::" in place:
+        return "::".join(map(_shown, place.split("::")))
     scheme, separator, rest = place.partition("://")
     if not separator:
         return place

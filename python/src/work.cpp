@@ -93,9 +93,7 @@ void bind_work(nb::module_& module) {
   module.def(
       "use_cache",
       [](const std::string& folder, double size_gb) {
-        storage::NetworkOptions options = *storage::network();
-        options.cache = {folder, size_gb};
-        storage::set_network(options);
+        storage::use_cache({folder, size_gb});
       },
       nb::arg("folder"), nb::arg("size_gb"));
   module.def("work_option_keys", &work_option_keys);

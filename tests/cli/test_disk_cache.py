@@ -9,9 +9,8 @@ import pytest
 from driving import PROGRAM, headrace, json_of, message_of, sentence_of
 from http_server import Faults, serving
 from made_once import made_once
-from s3_server import radosgw
+from s3_server import NO_KEYS, radosgw
 from test_http import config, hash_of, make_stores
-from test_s3 import NO_KEYS
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +84,24 @@ def test_verify_looks_at_the_server(folder, tmp_path):
         more = config(tmp_path / "c.yaml", store, extra=network)
         assert "was replaced since it was opened" in sentence_of(headrace("batches", "--config", more, "--count", 60, code=4))
         assert "is not the file that was ingested" in sentence_of(headrace("batches", "--config", more, "--count", 60, code=4))
+
+
+def test_slides_that_are_stored_anew_end_one_run_at_most(folder, expected, tmp_path):
+    """The same bytes under new ETags: the first range that is not in the cache is refused, and then all slides are asked for anew."""
+    shutil.copytree(folder / "slides", tmp_path / "up/slides")
+    with serving(tmp_path / "up") as (url, faults):
+        store = referring(folder, tmp_path, url)
+        network = cached(tmp_path) + f", hosts: ['{url.removeprefix('http://')}']"
+        assert batches(tmp_path, store, network)[0] == expected
+        for slide in (tmp_path / "up/slides").iterdir():
+            os.utime(slide, (1, 1))
+        assert batches(tmp_path, store, network)[0] == expected, "all of it is kept"
+        written = config(tmp_path / "c.yaml", store, extra=network)
+        assert "was replaced" in sentence_of(headrace("batches", "--config", written, "--count", 60, code=4))
+        more = batches(tmp_path, store, network, count=60)[0]
+        assert more == batches(tmp_path, folder / "copied.zarr", "stall_s: 1", count=60)[0]
+        faults.requests.clear()
+        assert batches(tmp_path, store, network)[0] == expected
 
 
 @pytest.mark.parametrize("fault", ["503", "reset in body", "short", "wrong content range"])

@@ -2,12 +2,13 @@
 import csv
 import io
 import shutil
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from driving import SAMPLES, headrace, json_of, message_of, sentence_of
-from s3_server import radosgw
-from test_s3 import NO_KEYS
+from s3_server import NO_KEYS, radosgw
 
 SLIDE = SAMPLES / "slides/CMU-1-Small-Region.svs"
 ODD = ["2025/a b.svs", "2025/ü+%20.SVS", "2025/ward <1> & \"2\"/it's.svs", "2025/a,b;c.svs"]
@@ -61,6 +62,31 @@ def test_what_is_refused(server):
     wrong = server.environment() | {"AWS_SECRET_ACCESS_KEY": "another"}
     assert "(403, " in message_of(headrace("--s3-endpoint", server.endpoint, "ls", "s3://slides", code=1, environment=NO_KEYS | wrong))
     assert "to which no connection is opened unless you name it" in message_of(headrace("ls", "s3://slides", code=2, environment=NO_KEYS | server.environment()))
+
+
+class OtherServer(BaseHTTPRequestHandler):
+    """One that lists its keys as they are, whatever it was asked for."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        keys = "".join(f"<Contents><Key>{key}</Key><Size>3</Size></Contents>" for key in ("a+b.svs", "50%.svs", "c &amp; d.svs"))
+        body = f"<?xml version='1.0'?><ListBucketResult><IsTruncated>false</IsTruncated>{keys}</ListBucketResult>".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def test_keys_that_a_server_does_not_encode():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), OtherServer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        done = headrace("--s3-endpoint", f"http://127.0.0.1:{server.server_port}", "--s3-anonymous", "ls", "s3://slides", environment=NO_KEYS)
+    finally:
+        server.shutdown()
+    assert files_of(done) == ["s3://slides/a+b.svs", "s3://slides/50%.svs", "s3://slides/c & d.svs"]
 
 
 def test_a_folder(tmp_path):

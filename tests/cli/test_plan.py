@@ -6,8 +6,8 @@ import pytest
 from driving import headrace, message_of
 from http_server import serving
 from made_once import made_once
+from s3_server import NO_KEYS
 from test_http import config, make_stores
-from test_s3 import NO_KEYS
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +33,12 @@ def test_hosts_of_a_config(folder, tmp_path):
     assert planned(tmp_path, "s3://slides/s.zarr", "stall_s: 5", 2, environment={"AWS_REGION": "eu-west-1"}) == [("slides.s3.eu-west-1.amazonaws.com:443", named, False)]
     tracking = "tracking:\n  - {to: mlflow, url: 'https://mlflow.site/x'}\n  - {to: tensorboard}\n"
     assert planned(tmp_path, folder / "copied.zarr", "hosts: [spare.site]", more=tracking) == [("mlflow.site:443", "tracking", True), ("spare.site", "network.hosts", True)]
+
+
+def test_nothing_is_made_for_it(folder, tmp_path):
+    tracking = "tracking:\n  - {to: mlflow, url: 'https://mlflow.site/x'}\n"
+    assert planned(tmp_path, folder / "copied.zarr", f"hosts: [MLflow.Site], cache: {{folder: '{tmp_path}/cache'}}", more=tracking) == [("mlflow.site:443", "tracking", True)]
+    assert not (tmp_path / "cache").exists()
 
 
 def test_slides_of_a_store_by_reference(folder, tmp_path):

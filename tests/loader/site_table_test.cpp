@@ -130,9 +130,12 @@ TEST(SiteTable, AShareIsThatOfThePartsUnderABox) {
         inside += held.contains({y, x}) ? 1 : 0;
       }
     }
-    EXPECT_EQ(table.share(box), of == 0 ? 0.0 : static_cast<double>(inside) / of);
+    if (of > 0) EXPECT_EQ(table.share(box), static_cast<double>(inside) / of);
   }
-  EXPECT_EQ(SiteTable().share({{0, 0, 0}, {1, 0, 0}}), 0);
+  for (const auto& [y, x] : {std::pair{5, 9}, std::pair{17, 40}}) {
+    const SiteBox small{{0, y * 4 + 1.0, x * 4 + 1.0}, {1, y * 4 + 2.0, x * 4 + 3.0}};
+    EXPECT_EQ(table.share(small), held.contains({y, x}) ? 1 : 0);
+  }
 }
 
 TEST(SiteTable, OfNothingIsEmpty) {

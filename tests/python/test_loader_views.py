@@ -55,7 +55,7 @@ def test_the_program_makes_the_same(nuclei, tmp_path):
         stem = tmp_path / f"out/batch-0-{index}"
         assert np.array_equal(np.load(f"{stem}-images.npy"), batch["image"])
         for name in ("local", "overview"):
-            assert np.array_equal(np.load(f"{stem}-{name}.npy"), batch["views"][name])
+            assert np.array_equal(np.load(f"{stem}-view-{name}.npy"), batch["views"][name])
     for view in ("global", "local", None):
         words = [] if view is None else ["--view", view]
         run_program("sample", "--config", tmp_path / "run.yaml", "--count", 2, *words, "--out", tmp_path / f"{view}.png")

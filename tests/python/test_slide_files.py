@@ -175,8 +175,9 @@ def test_what_is_no_slide_is_said(in_memory, tmp_path):
 
 
 def test_a_secret_in_a_url_is_in_no_sentence():
-    for url in ("https://127.0.0.1:1/b.svs?signature=secret", "https://ward:secret@127.0.0.1:1/b.svs"):
-        with pytest.raises(hr.OpenSlideError, match="https://127.0.0.1:1/b.svs") as raised:
+    for url in ("https://127.0.0.1:1/b.svs?signature=secret", "https://ward:secret@127.0.0.1:1/b.svs", "zip://a.svs::https://ward:secret@127.0.0.1:1/b.zip",
+                "simplecache::https://127.0.0.1:1/b.svs?signature=secret", "nosuch://a.svs::https://ward:secret@127.0.0.1:1/b"):
+        with pytest.raises(hr.Error, match="127.0.0.1:1/b") as raised:
             hr.OpenSlide(url)
         error = raised.value
         while error is not None:

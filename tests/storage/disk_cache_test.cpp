@@ -1,5 +1,6 @@
 #include "headrace/storage/disk_cache.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -68,7 +70,7 @@ class DiskCacheTest : public testing::Test {
   ~DiskCacheTest() override { set_network({.cache = {"", 1}}); }
   void wanted(double size_gb) { set_network({.cache = {folder_.path().string(), size_gb}}); }
   std::shared_ptr<const Object> kept(const std::shared_ptr<const Remote>& remote) const {
-    return DiskCache::of_this_process()->with_cache(remote, kKey, "version");
+    return DiskCache::of_this_process()->with_cache(remote, kKey, "version", true);
   }
   bool right(const Object& object, std::uint64_t offset, std::size_t count) const {
     Bytes got(count);
@@ -230,6 +232,47 @@ TEST_F(DiskCacheTest, ManyThreadsAndAForkedProcess) {
   EXPECT_EQ(status, 0);
 }
 
+TEST_F(DiskCacheTest, AFileThatAnotherProcessRemovesIsMadeAnew) {
+  const auto object = kept(remote_);
+  fill(*object, 0, 4096);
+  std::filesystem::remove(file());
+  fill(*object, 0, 4096);
+  EXPECT_FALSE(file().empty());
+  const auto other = DiskCacheFile::open(file());
+  const auto twice = DiskCacheFile::create(file(), other->facts());
+  Bytes got(4096);
+  EXPECT_EQ(twice->read(0, got).missing.count, 0U) << "what another process fills stays";
+}
+
+TEST_F(DiskCacheTest, FilesThatOthersMayWriteAreNotTaken) {
+  fill(*kept(remote_), 0, 4096);
+  const std::string path = file();
+  std::filesystem::permissions(path, std::filesystem::perms(0666));
+  EXPECT_EQ(DiskCacheFile::open(path), nullptr);
+  std::filesystem::permissions(path, std::filesystem::perms(0600));
+  EXPECT_NE(DiskCacheFile::open(path), nullptr);
+  std::filesystem::rename(path, path + "x");
+  std::filesystem::create_symlink(path + "x", path);
+  EXPECT_EQ(DiskCacheFile::open(path), nullptr);
+}
+
+TEST_F(DiskCacheTest, AfterOneReplacedObjectOthersAreAskedFor) {
+  const DiskCacheKey other{"https://site/other", 300'001, "\"etag\""};
+  const DiskCache cache = *DiskCache::of_this_process();
+  const auto object = kept(remote_), second = cache.with_cache(remote_, other, "version", true);
+  fill(*object, 0, 4096);
+  fill(*second, 0, 4096);
+  EXPECT_TRUE(cache.version_of(other));
+  remote_->replaced = true;
+  Bytes got(4096);
+  EXPECT_THROW(object->read(100'000, got), Error);
+  EXPECT_FALSE(cache.version_of(other));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // times are of whole seconds
+  remote_->replaced = false;
+  EXPECT_TRUE(right(*cache.with_cache(remote_, other, "version", true), 0, 100)) << "is asked for";
+  EXPECT_TRUE(cache.version_of(other));
+}
+
 TEST_F(DiskCacheTest, AFolderThatCantBeMade) {
   EXPECT_THROW(set_network({.cache = {"/proc/none/cache", 1}}), Error);
   EXPECT_EQ(network()->cache.folder, folder_.path().string());
@@ -239,8 +282,9 @@ TEST(DiskCacheFolder, RemovesWhatNobodyUsedTheLongestUnusedFirst) {
   TestFolder folder;
   const auto make = [&](const std::string& name, int hours_ago) {
     std::ofstream(folder / name) << std::string(100'000, 'x');
-    std::filesystem::last_write_time(folder / name, std::filesystem::file_time_type::clock::now() -
-                                                        std::chrono::hours(hours_ago));
+    const timespec then{std::time(nullptr) - hours_ago * 3600, 0};
+    const timespec times[2] = {then, then};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (folder / name).c_str(), times, 0), 0);
   };
   const auto there = [&](const std::string& name) {
     return std::filesystem::exists(folder / name);

@@ -19,6 +19,8 @@ using device::DeviceChoice;
 
 namespace {
 
+constexpr std::int64_t kMostPatchesOfALaunch = 65535;  // of blocks along y
+
 void check_request(const cohort::Cohort& cohort, const LoaderConfig& config, bool with_labels) {
   if (config.loader.device == DeviceChoice::cuda && !device::cuda::cuda_available()) {
     fail(ErrorCode::unsupported, "loader.device is 'cuda', but {}. Use auto or cpu",
@@ -155,6 +157,17 @@ void check_memory(const LoaderPlan& loader_plan) {
        batches, static_cast<double>(loader_plan.batch_bytes()) / (1 << 30), present / (1 << 30));
 }
 
+/// A launch has a row of blocks for each patch.
+void check_launches(const LoaderPlan& loader_plan) {
+  for (const ViewPlan& view : loader_plan.views) {
+    if (loader_plan.batch * view.crops <= kMostPatchesOfALaunch) continue;
+    fail(
+        ErrorCode::unsupported,
+        "a batch of {} samples has {} patches, and a GPU takes {} at once. Lower the batch, or crops",
+        loader_plan.batch, loader_plan.batch * view.crops, kMostPatchesOfALaunch);
+  }
+}
+
 void check_device_memory(LoaderPlan& loader_plan) {
   loader_plan.device_index = device::cuda::process_device();
   const device::cuda::DeviceScope scope(loader_plan.device_index);
@@ -272,6 +285,7 @@ LoaderPlan make_loader_plan(std::shared_ptr<const cohort::Cohort> cohort,
   const bool on_device = config.loader.device == DeviceChoice::cuda;
   loader_plan.format = choose_format(config, on_device);
   if (on_device) {
+    check_launches(loader_plan);
     check_device_memory(loader_plan);
   } else {
     check_memory(loader_plan);

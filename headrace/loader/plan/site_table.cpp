@@ -83,11 +83,14 @@ double SiteTable::share(const SiteBox& box) const {
   using Range = std::array<std::int64_t, 2>;
   const auto parts_in = [&](std::size_t axis) -> Range {
     const double edge = grid_.part_zyx[axis];
-    return {static_cast<std::int64_t>(std::ceil(box.low[axis] / edge)),
-            static_cast<std::int64_t>(std::ceil(box.high[axis] / edge))};
+    const Range parts{static_cast<std::int64_t>(std::ceil(box.low[axis] / edge)),
+                      static_cast<std::int64_t>(std::ceil(box.high[axis] / edge))};
+    if (parts[0] < parts[1]) return parts;
+    const auto middle =
+        static_cast<std::int64_t>(std::floor(0.5 * (box.low[axis] + box.high[axis]) / edge));
+    return {middle, middle + 1};
   };
   const Range rows = parts_in(1), columns = parts_in(2);
-  if (rows[0] >= rows[1] || columns[0] >= columns[1]) return 0;
   const std::int64_t high = grid_.parts_along(1), wide = grid_.parts_along(2);
   const auto blocks_under = [](const Range& parts, std::int64_t along,
                                std::int64_t count) -> Range {

@@ -43,7 +43,7 @@ class SiteTable {
                std::uint32_t part) const;
 
   /// How much of a box of a slide holds the thing: of the parts whose first pixel lies in it, those
-  /// that hold some. For tables of one region. 0 to 1; what is outside of the image holds nothing.
+  /// that hold some; of a box without any, the part under its middle. For tables of one region. 0 to 1; what is outside of the image holds nothing.
   double share(const SiteBox& box) const;
 
  private:
