@@ -6,8 +6,6 @@
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/core/read_file.hpp"
-#include "headrace/loader/config/loader_config_parts.hpp"
 #include "learn/config/planned_connections.hpp"
 
 namespace headrace::cli {
@@ -30,8 +28,7 @@ struct Arguments {
 
 void run(const Arguments& a) {
   if (!a.network) fail(ErrorCode::usage, "say what is planned: --network");
-  auto config = config::RunConfig::parse(read_file(a.config), a.config);
-  loader::detail::find_store_beside(a.config, config);
+  auto config = config::RunConfig::read(a.config);
   config.network.cache = {};  // whose folder would be made
   config.use_network();
   const auto found = config::planned_connections(config);

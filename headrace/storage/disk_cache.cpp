@@ -63,17 +63,14 @@ struct DiskCache::State {
                                                const DiskCacheFile::Facts* facts) {
     if (auto file = opened(name)) return file;
     auto file = DiskCacheFile::open(folder.path_of(name));
-    if (!file && errno != ENOENT && errno != EBADMSG) failed(errno);
-    const bool absent = !file && (errno == ENOENT || errno == EBADMSG);
-    const bool is_other = file && facts != nullptr && file->facts() != *facts;
-    if (facts != nullptr && (absent || is_other)) {
-      file = nullptr;
-      if (folder.admit(0)) {
-        if (is_other || errno == EBADMSG) folder.remove(name);
-        file = DiskCacheFile::create(folder.path_of(name), *facts);
-        if (!file) failed(errno);
+    const int error = file ? 0 : errno;
+    if (facts != nullptr) {
+      const bool is_useless = error == EBADMSG || (file && file->facts() != *facts);
+      if (is_useless) folder.remove(name);
+      if (is_useless || error == ENOENT) {
+        file = made(name, *facts);
       } else {
-        failed(ENOSPC);
+        failed(error);
       }
     }
     return file ? keep_open(name, std::move(file)) : nullptr;
@@ -130,6 +127,18 @@ struct DiskCache::State {
   DiskCacheWork work;
 
  private:
+  /// Null: there is no room for it, or the disk fails.
+  std::shared_ptr<const DiskCacheFile> made(const std::string& name,
+                                            const DiskCacheFile::Facts& facts) {
+    if (!folder.admit(0)) {
+      failed(ENOSPC);
+      return nullptr;
+    }
+    auto file = DiskCacheFile::create(folder.path_of(name), facts);
+    if (!file) failed(errno);
+    return file;
+  }
+
   /// That is open, and was not removed by another process.
   std::shared_ptr<const DiskCacheFile> opened(const std::string& name) {
     const std::lock_guard lock(mutex);
@@ -177,19 +186,14 @@ struct Caches {
 };
 std::atomic<Caches*> the_caches{nullptr};
 
-/// What was read at the end of a program is kept, too.
-void drain_caches() {
-  Caches* caches = the_caches.load();
-  if (caches == nullptr || caches->process != getpid() || !caches->mutex.try_lock()) return;
-  for (const auto& [place, state] : caches->by_place) state->work.drain(std::chrono::seconds(5));
-  caches->mutex.unlock();
-}
+constexpr std::chrono::seconds kAtTheEnd{5};
 
 }  // namespace
 
 std::shared_ptr<DiskCache::State> DiskCache::State::of(const CacheOptions& wanted) {
   Caches& caches = headrace::of_this_process(the_caches, [] {
-    static const int registered = std::atexit(drain_caches);
+    // What was read at the end of a program is kept, too.
+    static const int registered = std::atexit([] { DiskCache::drain(kAtTheEnd); });
     static_cast<void>(registered);
     return std::make_unique<Caches>();
   });
@@ -244,7 +248,6 @@ class ObjectOnDisk : public Object, public std::enable_shared_from_this<ObjectOn
 
  private:
   using Pages = std::shared_ptr<std::vector<std::byte>>;
-
   using Cache = std::shared_ptr<DiskCache::State>;
 
   void read_here(const Cache& cache, std::uint64_t offset, std::span<std::byte> dst,
@@ -322,6 +325,14 @@ class ObjectOnDisk : public Object, public std::enable_shared_from_this<ObjectOn
 
 void DiskCache::check(const CacheOptions& wanted) {
   if (!wanted.folder.empty()) State::of(wanted);
+}
+
+void DiskCache::drain(std::chrono::milliseconds most) {
+  Caches* caches = the_caches.load();
+  if (caches == nullptr || caches->process != getpid()) return;
+  const std::unique_lock lock(caches->mutex, std::try_to_lock);  // a program may end anywhere
+  if (!lock) return;
+  for (const auto& [place, state] : caches->by_place) state->work.drain(most);
 }
 
 std::optional<DiskCache> DiskCache::of_this_process() {

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,6 +31,9 @@ class DiskCache {
 
   /// Whether there can be such a one; makes its folder. Errors: io.
   static void check(const CacheOptions& wanted);
+
+  /// Waits until this process has written what is to be kept, or that long for each cache.
+  static void drain(std::chrono::milliseconds most);
 
   /// The version (DiskCacheFile::Facts) of what is kept of an object; nothing where nothing is, or
   /// where the server has not answered for it since some object was found replaced: of files that were

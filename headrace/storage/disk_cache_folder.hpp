@@ -9,9 +9,10 @@
 namespace headrace::storage {
 
 /// Keeps the files of a disk cache within a number of bytes, together with other processes that use
-/// the folder: what these write is seen now and then, so a few of them may exceed it for a moment. Where the cache is full, files go that nobody used for a while, the longest unused first.
-/// What this process uses stays: it reads at random places of all its images, so that none of its files
-/// is of less use than another one, and to replace them one by one would leave none when it comes back.
+/// the folder: what these write is seen now and then, so several may exceed it for a moment. Where the
+/// cache is full, files go that nobody used for a while, the longest unused first. What this process
+/// uses stays: it reads at random places of all its images, so that none of its files is of less use
+/// than another one, and to replace them one by one would leave none when it comes back.
 /// Files of other kinds in the folder are neither counted nor removed. Safe from any thread.
 class DiskCacheFolder {
  public:
@@ -24,8 +25,8 @@ class DiskCacheFolder {
   std::string path_of(const std::string& name) const;
   /// This process uses a file, there or about to be made.
   void use(const std::string& name);
-  /// Whether so many bytes more may be written; removes what has to go for them. One file system's
-  /// last twentieth is left free for others.
+  /// Whether so many bytes more may be written; removes what has to go for them. The last twentieth of
+  /// the disk is left free for others.
   bool admit(std::uint64_t bytes);
   void remove(const std::string& name);
 

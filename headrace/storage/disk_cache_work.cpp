@@ -1,9 +1,11 @@
 #include "headrace/storage/disk_cache_work.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "headrace/core/error.hpp"
 #include "headrace/core/threads.hpp"
 
 namespace headrace::storage {
@@ -51,7 +53,14 @@ struct DiskCacheWork::Queue {
 // As many as cores: checksums take a core's time, and a disk is faster when it is asked several things.
 DiskCacheWork::DiskCacheWork() : queue_(std::make_shared<Queue>()) {
   const int threads = std::clamp(available_cores(), 2, 16);
-  for (int i = 0; i < threads; ++i) std::thread([queue = queue_] { queue->run(); }).detach();
+  for (int i = 0; i < threads; ++i) {
+    try {
+      std::thread([queue = queue_] { queue->run(); }).detach();
+    } catch (const std::system_error& error) {
+      if (i == 0) fail(ErrorCode::memory, "a thread of the disk cache: {}", error.what());
+      return;  // fewer do
+    }
+  }
 }
 
 void DiskCacheWork::read(std::function<void()> work) {

@@ -13,9 +13,10 @@ namespace headrace::storage {
 /// thread. To be destroyed never: the threads go on until the process ends.
 class DiskCacheWork {
  public:
+  /// Errors: memory (not even one thread can be started).
   DiskCacheWork();
 
-  /// The work must not throw. Errors: those of starting the first thread.
+  /// The work must not throw.
   void read(std::function<void()> work);
   /// False where too many bytes wait already: then it is not done.
   bool write(std::size_t bytes, std::function<void()> work);

@@ -48,9 +48,14 @@ RunConfig RunConfig::parse(const std::string& text, const std::string& name) {
   return parse_map(YamlMap::parse(text, name), name);
 }
 
-RunConfig RunConfig::load(const std::string& file) {
+RunConfig RunConfig::read(const std::string& file) {
   RunConfig config = parse_map(YamlMap::load(file), file);
   loader::detail::find_store_beside(file, config);
+  return config;
+}
+
+RunConfig RunConfig::load(const std::string& file) {
+  RunConfig config = read(file);
   config.use_network();
   return config;
 }

@@ -101,6 +101,8 @@ struct RunConfig : loader::LoaderConfig {
 
   /// Errors: usage, with file, line, key and the nearest valid key or value.
   static RunConfig load(const std::string& file);
+  /// The same, without use_network: nothing of it holds for this process. Errors: those of load.
+  static RunConfig read(const std::string& file);
   static RunConfig parse(const std::string& text, const std::string& name);
   /// In full, with defaults.
   Json to_json() const;

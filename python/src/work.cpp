@@ -76,7 +76,10 @@ void bind_work(nb::module_& module) {
   module.def(
       "allow_hosts",
       [](const std::vector<std::string>& hosts, const std::string& ca_file) {
-        storage::set_network({.hosts = hosts, .ca_file = ca_file});
+        storage::NetworkOptions options = *storage::network();  // all else stays
+        options.hosts = hosts;
+        options.ca_file = ca_file;
+        storage::set_network(options);
       },
       nb::arg("hosts"), nb::arg("ca_file"));
   module.def(
