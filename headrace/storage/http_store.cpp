@@ -8,6 +8,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ namespace {
 constexpr std::size_t kHeadBytes = 8
                                    << 10;  // that come with opening: most objects of metadata whole
 constexpr std::size_t kKeptObjects = 4096;
+constexpr std::size_t kKeptTailBytes = 4 << 20;
 // Between 0 and 64 KiB the rate of random patches is the same; what is read besides is not.
 constexpr std::uint64_t kMergeGap = 8 << 10, kLargestRead = 8 << 20;
 
@@ -125,15 +127,22 @@ class KeptObjects {
     if (!is_first) place->second.push_back(done);
     return is_first;
   }
-  /// What the one that opened it got; for all others that wait for it.
+  /// What the one that opened it got; for all others that wait for it, or ask soon after.
   void opened(const std::string& key, std::size_t tail_bytes, const OpenedTail& opened,
               const std::exception_ptr& failure) {
     std::vector<OpenDone> waiting;
     {
       const std::lock_guard lock(mutex_);
       waiting = std::move(opening_.extract({key, tail_bytes}).mapped());
+      if (opened.object) keep_tail({key, tail_bytes}, opened.tail);
     }
     for (const OpenDone& done : waiting) done(opened, failure);
+  }
+  /// The last bytes of an object that was opened a moment ago; nothing of others.
+  std::optional<std::vector<std::byte>> tail_of(const std::string& key, std::size_t tail_bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto found = tails_.find({key, tail_bytes});
+    return found == tails_.end() ? std::nullopt : std::optional(found->second);
   }
   /// The server states nothing by which a replaced object is told. For `say`, since threads that take
   /// answers don't log.
@@ -159,13 +168,32 @@ class KeptObjects {
   const pid_t process = getpid();  ///< where it was made
 
  private:
+  using KeyAndBytes = std::pair<std::string, std::size_t>;
+
+  void keep_tail(const KeyAndBytes& which, const std::vector<std::byte>& tail) {
+    const auto [place, is_new] = tails_.try_emplace(which);
+    if (is_new) tail_order_.push_back(which);
+    kept_tail_bytes_ +=
+        tail.size() - place->second.size();  // of another version, where one was there
+    place->second = tail;
+    while (kept_tail_bytes_ > kKeptTailBytes) {
+      const auto oldest = tails_.find(tail_order_.front());
+      kept_tail_bytes_ -= oldest->second.size();
+      tails_.erase(oldest);
+      tail_order_.pop_front();
+    }
+  }
+
   using Recent = std::list<std::pair<std::string, std::shared_ptr<const Object>>>;
   std::mutex mutex_;
   Recent recent_;
   std::string unpinned_;
   bool said_ = false;
   std::map<std::string, Recent::iterator> places_;
-  std::map<std::pair<std::string, std::size_t>, std::vector<OpenDone>> opening_;
+  std::map<KeyAndBytes, std::vector<OpenDone>> opening_;
+  std::map<KeyAndBytes, std::vector<std::byte>> tails_;
+  std::list<KeyAndBytes> tail_order_;  ///< the oldest first
+  std::size_t kept_tail_bytes_ = 0;
 };
 
 class HttpStore : public Store {
@@ -194,6 +222,7 @@ class HttpStore : public Store {
     const auto kept = this->kept();
     kept->say();
     if (auto object = kept->find(key)) {
+      if (auto tail = kept->tail_of(key, tail_bytes)) return done({object, std::move(*tail)}, {});
       read_tail(std::move(object), tail_bytes, done);
       return;
     }

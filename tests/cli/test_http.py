@@ -211,8 +211,11 @@ def test_slides_that_stop_being_read_while_they_are_ingested(folder, tmp_path):
 
 def test_what_was_asked_is_counted(folder, expected, tmp_path):
     with serving(folder, Faults("503", "tile", every=4)) as (url, faults):
-        network = json_of("batches", "--config", config(tmp_path / "c.yaml", f"{url}/copied.zarr"), "--count", 3)["stall"]["network"]
-    assert network["refused"] == network["repeated"] == len(faults.spoiled) > 0
+        written = config(tmp_path / "c.yaml", f"{url}/copied.zarr", extra="stall_s: 30, give_up_s: 90")
+        network = json_of("batches", "--config", written, "--count", 3)["stall"]["network"]
+    twice = network["made_twice"]  # on a busy machine; the refusal of one of two is not waited for
+    assert len(faults.spoiled) - twice <= network["refused"] <= len(faults.spoiled) and faults.spoiled
+    assert network["refused"] - twice <= network["repeated"] <= network["refused"]
     assert network["requests"] <= len(faults.requests) and network["bytes"] > 100_000
     assert "network" not in json_of("batches", "--config", config(tmp_path / "c.yaml", folder / "copied.zarr"), "--count", 3)["stall"]
 
